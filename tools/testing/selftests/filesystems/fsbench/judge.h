@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The judge: are two measurements comparable, and is one slower?
+ */
+#ifndef FSBENCH_JUDGE_H
+#define FSBENCH_JUDGE_H
+
+#include "results.h"
+
+enum verdict {
+	NO_CHANGE,
+	IMPROVEMENT,
+	REGRESSION,
+	INCONCLUSIVE,
+	NOT_COMPARABLE,
+	WRONG_ANSWER,
+	NOT_MEASURED,
+};
+
+struct change {
+	double percent;		/* of the baseline; above 0: slower */
+	double noise;		/* percent: what the two intervals allow for */
+	enum verdict verdict;
+};
+
+struct change judge_pair(const struct result *base, const struct result *new,
+			 unsigned int threshold);
+bool judge_disturbed(const struct result *r);
+bool judge_merge(const struct results *res, const char *name, struct rcase *merged,
+		 const struct run **run);
+unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b,
+			enum key_class class, char *buf, size_t size);
+unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,
+			     const struct fp_key *b, unsigned int nr_b,
+			     char *buf, size_t size);
+const char *verdict_name(enum verdict v);
+const char *verdict_title(enum verdict v);
+
+#endif
