@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Measuring one case: calibration, a checked warm-up, rounds of short batches, a
+ * ledger of what disturbed them, the line that reports it, and the gate.
+ *
+ * Nothing makes a system call faster, many things make it slower for a moment.
+ * So the headline is the lower quartile of many short batches, and a batch in
+ * which the task lost its CPU is not used at all.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "bench.h"
+#include "judge.h"
+#include "results.h"
+#include "scratch.h"
+#include "util.h"
+
+#define NSEC_PER_SEC	1000000000ull
+/* Reading the clock may cost at most 1/200 of a batch, 0.5 %. */
+#define CLOCK_SHARE	200
+/* A batch is no shorter than this, so that few of them fill a round... */
+#define BATCH_NS	8000ull
+/* ...and a round is at most this long, unless the operation is slower. */
+#define ROUND_NS	10000000ull
+#define ROUND_BATCHES	4096ul
+/* The time stolen by a hypervisor is looked at this often. */
+#define STEAL_NS	2000000ull
+/* A case that takes longer ends early: the harness kills it after 30 s. */
+#define CASE_NS		(22 * NSEC_PER_SEC)
+/* Repeats of a case that seems slower than its baseline, and how many confirm. */
+#define GATE_REPEATS	3
+#define GATE_CONFIRM	2
+
+/* Everything about this program that is the same for all its cases. */
+static struct options options;
+static struct fingerprint machine;
+static struct results baseline;
+static int cpu = -1;
+
+/* How the operations of a round are split, and what they are measured with. */
+struct plan {
+	unsigned long ops;
+	unsigned long batches;
+	__u64 clock_cost;		/* thousandths of a nanosecond a reading */
+	double clock_overhead;		/* percent of a batch */
+};
+
+/*
+ * The samples of all rounds and the ledger. Samples: ns/op in thousandths. Those
+ * of undisturbed batches grow from the front, the others from the back.
+ */
+struct samples {
+	__u64 *v;
+	size_t cap, nr, nr_other;
+	__u64 ns, ops;			/* of the undisturbed ones */
+	__u64 batches, preempted, migrated, stolen;
+};
+
+static __u64 now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* The cost of a pair of readings, of which one falls into the batch. */
+static __u64 measure_clock(void)
+{
+	__u64 start, best = ~0ull, took;
+	int i, j;
+
+	for (i = 0; i < 32; i++) {
+		start = now();
+		for (j = 0; j < 64; j++)
+			now();
+		took = (now() - start) * 1000 / 65;
+		if (took < best)
+			best = took;
+	}
+	return best ? best : 1;
+}
+
+/**
+ * bench_miss() - an expectation was not met; out of line, never in the fast path
+ */
+void bench_miss(struct bench *b, const char *expectation)
+{
+	int err = errno;
+
+	if (b->unexpected_results++)
+		return;
+	b->miss = expectation;
+	b->miss_op = b->checked;
+	b->miss_errno = err;
+}
+
+/* A batch, timed. Checks that each operation was checked. */
+static __u64 run_batch(struct bench *b, unsigned long ops)
+{
+	unsigned long checked = b->checked;
+	__u64 start, end;
+
+	if (b->before_batch)
+		b->before_batch(b, ops);
+	errno = 0;
+	start = now();
+	b->fn(b, ops);
+	end = now();
+	if (b->checked - checked != ops && !b->unexpected_results) {
+		errno = 0;
+		bench_miss(b, "one bench_expect() for each operation");
+	}
+	return end > start ? end - start : 1;
+}
+
+static unsigned long power_of_two(unsigned long n)
+{
+	while (n & (n - 1))
+		n &= n - 1;
+	return n;
+}
+
+/*
+ * Find the number of operations that makes a batch long enough, and from it the
+ * number that makes a round. Powers of two, so that two runs mostly agree.
+ */
+static bool calibrate(struct bench *b, struct plan *p)
+{
+	unsigned long limit = options.ops ? options.ops : b->ops, batch = 1;
+	__u64 want, took, best;
+	int try;
+
+	p->clock_cost = measure_clock();
+	want = p->clock_cost * CLOCK_SHARE / 1000;
+	if (want < BATCH_NS)
+		want = BATCH_NS;
+	if (!limit)
+		limit = OPS_MAX;
+	if (b->max_batch && b->max_batch < limit)
+		limit = b->max_batch;
+	for (;;) {
+		best = ~0ull;
+		/* The shortest of a few, lest a hiccup stops this early. */
+		for (try = 0; try < 5 && !b->unexpected_results; try++) {
+			took = run_batch(b, batch);
+			if (took < best)
+				best = took;
+		}
+		if (b->unexpected_results)
+			return false;
+		if (best >= want || batch >= limit)
+			break;
+		batch = batch * 2 < limit ? batch * 2 : limit;
+	}
+	p->ops = options.ops ? options.ops : b->ops;
+	if (!p->ops) {
+		p->batches = power_of_two(ROUND_NS / best ? ROUND_NS / best : 1);
+		p->ops = batch * p->batches;
+	} else {
+		p->batches = p->ops / batch;
+	}
+	if (b->max_batch && p->batches < (p->ops + b->max_batch - 1) / b->max_batch)
+		p->batches = (p->ops + b->max_batch - 1) / b->max_batch;
+	else if (!b->max_batch && p->batches > ROUND_BATCHES)
+		p->batches = ROUND_BATCHES;
+	return true;
+}
+
+/* Operations of batch @i: they differ by at most one. */
+static unsigned long batch_ops(const struct plan *p, unsigned long i)
+{
+	return p->ops / p->batches + (i < p->ops % p->batches);
+}
+
+/* Was the CPU taken away, or changed, since the last call? */
+struct watch {
+	long preempted;
+	int cpu;
+};
+
+static void watch_read(struct watch *w)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	w->preempted = usage.ru_nivcsw;
+	w->cpu = sched_getcpu();
+}
+
+/* The batch counts as disturbed: its sample goes to the back. */
+static void add_other(struct samples *s, __u64 sample, __u64 *reason)
+{
+	s->v[s->cap - ++s->nr_other] = sample;
+	++*reason;
+}
+
+/*
+ * The hypervisor tells what it took in ticks, for whole stretches of time. So a
+ * stretch in which a tick was stolen is put aside as a whole.
+ */
+static void put_aside(struct samples *s, size_t from)
+{
+	while (s->nr > from) {
+		__u64 sample = s->v[--s->nr];
+
+		add_other(s, sample, &s->stolen);
+	}
+}
+
+static void run_round(struct bench *b, const struct plan *p, struct samples *s)
+{
+	__u64 ticks, steal = machine_steal_ticks(cpu), looked = now();
+	__u64 ns = 0, ops = 0, took, sample;
+	struct watch before, after;
+	size_t stretch = s->nr;
+	unsigned long i, n;
+
+	watch_read(&before);
+	for (i = 0; i < p->batches && !b->unexpected_results; i++) {
+		n = batch_ops(p, i);
+		took = run_batch(b, n);
+		watch_read(&after);
+		sample = took * 1000 / n;
+		s->batches++;
+		if (after.cpu != before.cpu || (cpu >= 0 && after.cpu != cpu)) {
+			add_other(s, sample, &s->migrated);
+		} else if (after.preempted != before.preempted) {
+			add_other(s, sample, &s->preempted);
+		} else {
+			s->v[s->nr++] = sample;
+			ns += took;
+			ops += n;
+		}
+		before = after;
+		if (now() - looked < STEAL_NS && i + 1 < p->batches)
+			continue;
+		ticks = machine_steal_ticks(cpu);
+		if (ticks != steal) {
+			put_aside(s, stretch);
+		} else {
+			s->ns += ns;
+			s->ops += ops;
+		}
+		steal = ticks;
+		stretch = s->nr;
+		ns = 0;
+		ops = 0;
+		looked = now();
+		watch_read(&before);
+	}
+}
+
+/*
+ * All rounds. What comes out is in @r; the rounds go to the results file unless
+ * this only repeats a measurement.
+ */
+static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool repeat,
+		    struct result *r)
+{
+	struct samples s = { .cap = (size_t)options.rounds * p->batches };
+	__u64 round[ROUNDS_MAX], value, *v;
+	unsigned int i, nr = 0;
+	size_t from, n;
+	char text[24];
+
+	memset(r, 0, sizeof(*r));
+	/* Only what is used takes memory. */
+	s.v = mmap(NULL, s.cap * sizeof(*s.v), PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (s.v == MAP_FAILED) {
+		printf("# fsbench: %s: no memory for %zu samples: %s\n", b->name, s.cap,
+		       strerror(errno));
+		return false;
+	}
+	for (i = 0; i < options.rounds && !b->unexpected_results; i++) {
+		if (i && now() > deadline)
+			break;
+		if (b->before_round)
+			b->before_round(b);
+		from = s.nr;
+		run_round(b, p, &s);
+		if (b->after_round && !b->unexpected_results)
+			b->after_round(b);
+		if (b->unexpected_results)
+			break;
+		r->rounds++;
+		n = s.nr - from;
+		value = 0;
+		if (n) {
+			stats_sort(s.v + from, n);
+			value = stats_quantile(s.v + from, n, 1, 4);
+			round[nr++] = value;
+		}
+		if (!repeat)
+			results_file_record("round %s round=%u ns_per_op=%s batches=%zu ops=%lu",
+					    b->name, i + 1, value ? milli_format(text, value) :
+					    "none", n, p->ops);
+	}
+	if (r->rounds && !b->unexpected_results) {
+		/* With nothing undisturbed the rest has to do, and it says so. */
+		v = s.nr ? s.v : s.v + s.cap - s.nr_other;
+		n = s.nr ? s.nr : s.nr_other;
+		stats_sort(v, n);
+		r->value = stats_quantile(v, n, 1, 4);
+		r->median = stats_median(v, n);
+		r->mean = s.ops ? s.ns * 1000 / s.ops : r->median;
+		r->min = v[0];
+		r->max = v[n - 1];
+		r->low = r->value;
+		r->high = r->value;
+		if (nr) {
+			struct interval in;
+
+			stats_sort(round, nr);
+			in = stats_median_interval(round, nr);
+			r->confidence = in.confidence * 1000;
+			if (in.low < r->low)
+				r->low = in.low;
+			if (in.high > r->high)
+				r->high = in.high;
+		}
+		r->ops = r->rounds * p->ops;
+		r->match_ratio = 100000;
+		r->batches = s.batches;
+		r->disturbed = s.nr_other;
+		r->preempted = s.preempted;
+		r->migrated = s.migrated;
+		r->stolen = s.stolen;
+	}
+	munmap(s.v, s.cap * sizeof(*s.v));
+	return r->rounds;
+}
+
+static void describe_scratch(char *buf, size_t size)
+{
+	char quoted[FP_VALUE_MAX + 4];
+	const struct fingerprint *keys = scratch_keys();
+	unsigned int i;
+	size_t len = 0;
+
+	*buf = '\0';
+	for (i = 0; i < keys->nr && len < size; i++) {
+		value_quote(quoted, sizeof(quoted), keys->key[i].value);
+		len += snprintf(buf + len, size - len, " %s=%s", keys->key[i].name, quoted);
+	}
+}
+
+static void report(const struct bench *b, const struct plan *p, const struct result *r)
+{
+	char figures[768], where[768];
+
+	result_format(figures, sizeof(figures), r);
+	describe_scratch(where, sizeof(where));
+	results_record("%s%s clock_overhead=%.3f%s", b->name, figures, p->clock_overhead, where);
+	if (p->clock_overhead > 100.0 / CLOCK_SHARE)
+		printf("# fsbench: %s: reading the clock costs %.2f %% of a batch of %lu\n",
+		       b->name, p->clock_overhead, batch_ops(p, 0));
+	if (judge_disturbed(r))
+		printf("# fsbench: %s: %llu of %llu batches disturbed, do not rely on this\n",
+		       b->name, r->disturbed, r->batches);
+	if (r->rounds < options.rounds)
+		printf("# fsbench: %s: stopped after %llu of %u rounds, they take too long\n",
+		       b->name, r->rounds, options.rounds);
+}
+
+/* The symbol is what people look for; not every libc knows them. */
+static const char *errno_name(int err)
+{
+#define NAME(e) { e, #e }
+	static const struct {
+		int err;
+		const char *name;
+	} names[] = {
+		NAME(EPERM), NAME(ENOENT), NAME(EINTR), NAME(EIO), NAME(EBADF),
+		NAME(EAGAIN), NAME(ENOMEM), NAME(EACCES), NAME(EFAULT), NAME(EBUSY),
+		NAME(EEXIST), NAME(EXDEV), NAME(ENODEV), NAME(EISDIR), NAME(EINVAL),
+		NAME(EMFILE), NAME(ENOSPC), NAME(EROFS), NAME(ERANGE), NAME(ENXIO),
+		NAME(ENODATA), NAME(EOPNOTSUPP), NAME(E2BIG), NAME(EDQUOT), NAME(EUCLEAN),
+	};
+#undef NAME
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].err == err)
+			return names[i].name;
+	return err ? "errno" : "none";
+}
+
+/* Wrong answers come first: such a case has no time, however fast it was. */
+static void report_wrong(const struct bench *b)
+{
+	/* Hooks count no operations, so there may be more misses than checks. */
+	double ratio = b->unexpected_results < b->checked ?
+		100 - 100.0 * b->unexpected_results / b->checked : 0;
+
+	if (ratio > 99.999)
+		ratio = 99.999;
+	results_record("%s expected_match_ratio=%.3f unexpected_results=%lu errno=%s", b->name,
+		       ratio, b->unexpected_results, errno_name(b->miss_errno));
+	printf("# fsbench: %s: operation %lu: not as expected: %s; errno %d (%s, %s)\n",
+	       b->name, b->miss_op, b->miss, b->miss_errno, errno_name(b->miss_errno),
+	       b->miss_errno ? strerror(b->miss_errno) : "the call itself succeeded");
+	fflush(stdout);
+}
+
+__printf(4, 5)
+static void gate_line(char *line, const struct bench *b, const char *verdict,
+		      const char *fmt, ...)
+{
+	size_t len = snprintf(line, RECORD_MAX, "gate %s verdict=%s ", b->name, verdict);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line + len, RECORD_MAX - len, fmt, args);
+	va_end(args);
+}
+
+/*
+ * Find the baseline of this case, or say why there is none to compare with.
+ * Values in the reason are fit to be quoted: they were read from a record.
+ */
+static bool find_baseline(const struct bench *b, struct rcase *base, char *why, size_t size)
+{
+	const struct fingerprint *keys = scratch_keys();
+	const struct run *run = NULL;
+
+	if (!judge_merge(&baseline, b->name, base, &run)) {
+		snprintf(why, size, "the baseline does not have this case");
+		return false;
+	}
+	if (!base->timed) {
+		snprintf(why, size, "the baseline has wrong answers here");
+		return false;
+	}
+	return !judge_keys(&run->fp, &machine, KEY_MUST, why, size) &&
+	       !judge_case_keys(base->extra, base->nr_extra, keys->key, keys->nr,
+				why, size);
+}
+
+/*
+ * The gate. One boot against one baseline: a case fails only if it is slower
+ * than the baseline by more than the threshold and the noise, and is so again
+ * when it is repeated.
+ *
+ * @line: receives the record that says so
+ */
+static void gate(struct bench *b, const struct plan *p, const struct result *r,
+		 __u64 deadline, char *line)
+{
+	const char *debug = fp_debug_kernel(&machine);
+	unsigned int confirmed = 0, repeats = 0;
+	char measured[24], base_text[24];
+	__u64 start, longest = 0;
+	struct result again;
+	struct rcase base;
+	struct change c;
+	char why[900];
+
+	*line = '\0';
+	if (!baseline.nr_runs)
+		return;
+	if (options.slow || debug) {
+		gate_line(line, b, "not_gated", "reason=\"%s%s\"",
+			  options.slow ? "KSFT_MACHINE_SLOW is set" : "debug kernel: ",
+			  options.slow ? "" : debug);
+		return;
+	}
+	if (!find_baseline(b, &base, why, sizeof(why))) {
+		char quoted[sizeof(why) + 2];
+
+		value_quote(quoted, sizeof(quoted), why);
+		gate_line(line, b, verdict_name(NOT_COMPARABLE), "reason=%s", quoted);
+		b->not_comparable = options.strict;
+		return;
+	}
+
+	c = judge_pair(&base.r, r, options.threshold);
+	while (c.verdict == REGRESSION && !b->control && repeats < GATE_REPEATS) {
+		printf("# fsbench: %s: %+.1f %% against the baseline, repeat %u of %u\n",
+		       b->name, c.percent, repeats + 1, GATE_REPEATS);
+		fflush(stdout);
+		start = now();
+		/* Better no verdict than one by the harness's timeout. */
+		if (start + longest > deadline || !measure(b, p, deadline, true, &again) ||
+		    again.rounds < r->rounds)
+			break;
+		if (now() - start > longest)
+			longest = now() - start;
+		repeats++;
+		confirmed += judge_pair(&base.r, &again, options.threshold).verdict == REGRESSION;
+	}
+	if (c.verdict == REGRESSION && !b->control) {
+		b->slower = confirmed >= GATE_CONFIRM;
+		if (!b->slower)
+			c.verdict = INCONCLUSIVE;
+	}
+	snprintf(why, sizeof(why), "threshold=%u.%03u%% confirmed=%u/%u%s",
+		 options.threshold / 1000, options.threshold % 1000, confirmed, repeats,
+		 c.verdict == IMPROVEMENT ? " hint=\"improvement, refresh the baseline\"" :
+		 c.verdict == REGRESSION && b->control ?
+		 " hint=\"every system call is slower, or the machine is\"" : "");
+	gate_line(line, b, verdict_name(c.verdict),
+		  "measured=%s baseline=%s change=%+.2f%% noise=%.2f%% %s",
+		  milli_format(measured, r->value), milli_format(base_text, base.r.value),
+		  c.percent, c.noise, why);
+}
+
+static void pin(void)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (!sched_setaffinity(0, sizeof(set), &set))
+		return;
+	printf("# fsbench: warning: not pinned to CPU %d: %s\n", cpu, strerror(errno));
+	cpu = -1;
+}
+
+/* The first case to come, in whichever process, begins the run. */
+static void begin(void)
+{
+	if (results_start(program_invocation_short_name, &machine) && options.trace)
+		results_record("warning text=\"FSBENCH_TRACE=1, but there are no trace cases\"");
+}
+
+static void case_name(char *buf, size_t size, const char *fixture, const char *variant,
+		      const char *test)
+{
+	snprintf(buf, size, "%s%s%s.%s", fixture, *variant ? "." : "", variant, test);
+}
+
+/**
+ * bench_run() - measure one case, prove its answers, report it, gate it
+ *
+ * The outcome is in @b: unexpected_results, slower, not_comparable.
+ *
+ * Return: false if it could not be measured or recorded.
+ */
+bool bench_run(struct bench *b, const char *fixture, const char *variant, const char *test)
+{
+	__u64 deadline = now() + CASE_NS;
+	struct plan plan = { .ops = 0 };
+	char line[RECORD_MAX];
+	struct result r;
+	unsigned long i;
+	__u64 took = 0;
+	bool ok = true;
+
+	case_name(b->name, sizeof(b->name), fixture, variant, test);
+	begin();
+	pin();
+
+	if (calibrate(b, &plan)) {
+		/* The warm-up: a whole round, checked like any other. */
+		if (b->before_round)
+			b->before_round(b);
+		for (i = 0; i < plan.batches && !b->unexpected_results; i++)
+			took += run_batch(b, batch_ops(&plan, i));
+		if (b->after_round && !b->unexpected_results)
+			b->after_round(b);
+		if (b->prove && !b->unexpected_results)
+			b->prove(b);
+		plan.clock_overhead = plan.clock_cost * plan.batches / 10.0 / (took ? took : 1);
+	}
+	*line = '\0';
+	if (!b->unexpected_results) {
+		ok = measure(b, &plan, deadline, false, &r);
+		if (ok && !b->unexpected_results)
+			gate(b, &plan, &r, deadline, line);
+		if (ok && b->prove && !b->unexpected_results)
+			b->prove(b);
+	}
+	if (b->unexpected_results)
+		report_wrong(b);
+	else if (ok)
+		report(b, &plan, &r);
+	if (ok && *line && !b->unexpected_results)
+		results_record("%s", line);
+	results_count();
+	return (ok || b->unexpected_results) && !results_failed();
+}
+
+/**
+ * bench_skipped() - the case cannot be measured here; the results say why
+ */
+void bench_skipped(const char *fixture, const char *variant, const char *test,
+		   const char *reason)
+{
+	char name[CASE_NAME_MAX], quoted[512];
+
+	case_name(name, sizeof(name), fixture, variant, test);
+	value_quote(quoted, sizeof(quoted), reason);
+	begin();
+	results_record("skip %s reason=%s", name, quoted);
+	results_count();
+}
+
+static void finish(void)
+{
+	scratch_cleanup();
+	results_end();
+}
+
+__printf(1, 2)
+static void bail_out(const char *fmt, ...)
+{
+	char line[1024], *s;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	/* It may quote a file name, which may hold anything. */
+	for (s = line; *s; s++)
+		if (*s < ' ' || *s > '~')
+			*s = '?';
+	printf("TAP version 13\nBail out! %s\n", line);
+	exit(1);
+}
+
+/*
+ * Before main(), because main() is the harness's: read the options, refuse what
+ * cannot be meant, and only then create the one file that was asked for.
+ */
+__attribute__((constructor))
+static void fsbench_init(void)
+{
+	char err[600];
+
+	if (options_read(&options, err, sizeof(err)))
+		bail_out("%s", err);
+	if (scratch_configure(&options, err, sizeof(err)))
+		bail_out("%s", err);
+	if (options.baseline &&
+	    (results_read(options.baseline, &baseline, err, sizeof(err)) ||
+	     results_complete(&baseline, err, sizeof(err))))
+		bail_out("FSBENCH_BASELINE=\"%s\": %s", options.baseline, err);
+	if (results_open(options.results, err, sizeof(err)))
+		bail_out("FSBENCH_RESULTS: %s", err);
+
+	/* Every process of this program goes when its parent does. */
+	pthread_atfork(die_prepare, NULL, die_with_parent);
+	cpu = options.cpu >= 0 ? options.cpu : machine_pick_cpu(&options.allowed);
+	fp_read(&machine, cpu);
+	atexit(finish);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A benchmark: what a suite says of it, and what measuring it left there.
+ */
+#ifndef FSBENCH_BENCH_H
+#define FSBENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A benchmark. The members above the line are the suite's, by designated
+ * initialisers behind BENCH(function, argument, ...).
+ */
+struct bench {
+	/* Does @ops operations, each with exactly one bench_expect(). */
+	void (*fn)(struct bench *b, unsigned long ops);
+	void *arg;
+	/* Not timed. Each may use bench_prove(), none bench_expect(). */
+	void (*before_round)(struct bench *b);
+	void (*before_batch)(struct bench *b, unsigned long ops);
+	void (*after_round)(struct bench *b);
+	/* The result, after the warm-up and after the last round. Not timed. */
+	void (*prove)(struct bench *b);
+	unsigned long ops;		/* operations a round; 0: calibrated */
+	unsigned long max_batch;	/* operations a batch; 0: no limit */
+	bool control;			/* reported and compared, never gated */
+	/* ------------------------------------------------------------------ */
+	unsigned long checked;		/* operations checked so far */
+	unsigned long unexpected_results;
+	const char *miss;		/* the first expectation that was not met, */
+	unsigned long miss_op;		/* the operation in which, from 1, */
+	int miss_errno;			/* and errno after it, 0: call succeeded */
+	bool slower;			/* than the baseline, beyond doubt */
+	bool not_comparable;		/* and FSBENCH_STRICT forbids that */
+	char name[128];			/* of the case, as the harness prints it */
+};
+
+void bench_miss(struct bench *b, const char *expectation);
+bool bench_run(struct bench *b, const char *fixture, const char *variant, const char *test);
+void bench_skipped(const char *fixture, const char *variant, const char *test,
+		   const char *reason);
+
+static inline void __bench_prove(struct bench *b, bool met, const char *expectation)
+{
+	if (__builtin_expect(!met, 0))
+		bench_miss(b, expectation);
+}
+
+static inline void __bench_expect(struct bench *b, bool met, const char *expectation)
+{
+	b->checked++;
+	__bench_prove(b, met, expectation);
+}
+
+/* One operation's answer: costs an increment and a predicted branch. */
+#define bench_expect(b, expectation) __bench_expect(b, expectation, #expectation)
+
+/* Anything else that has to be true, in the functions that are not timed. */
+#define bench_prove(b, expectation) __bench_prove(b, expectation, #expectation)
+
+#endif

@@ -1,0 +1,807 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Scratch file systems. Whatever is made here hangs on file descriptors and on a
+ * mount namespace of the process that runs the case, so the kernel takes it away
+ * when that process ends, however it ends: nothing depends on a teardown.
+ *
+ *	tmpfs			a mount that only this process can see
+ *	overlayfs		the same, over a tmpfs
+ *	btrfs, xfs, ext4	on a loop device over a memfd; or on a brd device
+ *				or one named by the user, if nobody can own it
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "scratch.h"
+
+/* linux/fs.h would bring it, and clashes with sys/mount.h of some libcs. */
+#ifndef BLKGETSIZE64
+#define BLKGETSIZE64	_IOR(0x12, 114, size_t)
+#endif
+#ifndef BLKDISCARD
+#define BLKDISCARD	_IO(0x12, 119)
+#endif
+
+#define MIB		(1024ull * 1024)
+/* btrfs needs room for its chunks: below this it meets ENOSPC by itself. */
+#define DEVICE_SIZE	(512 * MIB)
+/* What a case takes at most: file system metadata, data, page cache. */
+#define MEMORY_NEEDED	(192 * MIB)
+/* By this label a file system on a device is recognised as one of ours. */
+#define LABEL		"fsbench-scratch"
+#define LOOP_TRIES	20
+#define BUSY_TRIES	10
+#define BUSY_NS		200000000l
+
+#define SKIPPED		1
+#define FAILED		(-1)
+
+struct mkfs {
+	const char *fstype;
+	const char *package;
+	const char *argv[10];		/* the device follows */
+};
+
+static const struct mkfs mkfs_table[] = {
+	{ "btrfs", "btrfs-progs",
+	  { "mkfs.btrfs", "-q", "-f", "-K", "-L", LABEL, NULL } },
+	{ "xfs", "xfsprogs",
+	  /* A label of xfs has at most 12 characters. */
+	  { "mkfs.xfs", "-q", "-f", "-K", "-L", "fsbench-xfs", NULL } },
+	{ "ext4", "e2fsprogs",
+	  /* Nothing may be left to be initialised while we measure. */
+	  { "mkfs.ext4", "-q", "-F", "-L", LABEL, "-E",
+	    "nodiscard,lazy_itable_init=0,lazy_journal_init=0", NULL } },
+};
+
+/* The brd or named device that a case has used: seen by all processes. */
+struct used {
+	char path[128];
+};
+
+static struct used *used;
+static const struct options *options;
+static char reason[512];
+static char skip_reason[512];
+static bool userns, entered;
+static struct fingerprint keys;
+static pid_t parent;
+
+__printf(2, 3)
+static int give_up(int ret, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(reason, sizeof(reason), fmt, args);
+	va_end(args);
+	return ret;
+}
+
+/**
+ * scratch_reason() - why the last scratch_mount() did not succeed
+ */
+const char *scratch_reason(void)
+{
+	return reason;
+}
+
+/**
+ * scratch_skip() - remember that the case is skipped
+ */
+void scratch_skip(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(skip_reason, sizeof(skip_reason), fmt, args);
+	va_end(args);
+}
+
+/**
+ * scratch_skipped() - the reason why the case is skipped, or NULL
+ */
+const char *scratch_skipped(void)
+{
+	return *skip_reason ? skip_reason : NULL;
+}
+
+/**
+ * scratch_in_userns() - is this an ordinary user, root only in his namespace?
+ */
+bool scratch_in_userns(void)
+{
+	return userns;
+}
+
+/**
+ * scratch_keys() - what a case has to say of its file system
+ */
+const struct fingerprint *scratch_keys(void)
+{
+	return &keys;
+}
+
+/**
+ * scratch_block_size() - block size of the file system in the working directory
+ */
+size_t scratch_block_size(void)
+{
+	struct statvfs st;
+
+	return statvfs(".", &st) ? 0 : st.f_bsize;
+}
+
+/**
+ * die_prepare(), die_with_parent() - for pthread_atfork()
+ *
+ * The harness puts each test into a process group of its own, so that a signal
+ * to the program does not reach it. This does.
+ */
+void die_prepare(void)
+{
+	parent = getpid();
+}
+
+void die_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		kill(getpid(), SIGKILL);
+}
+
+__printf(2, 3)
+static int write_file(const char *path, const char *fmt, ...)
+{
+	char text[64];
+	va_list args;
+	int fd, len, ret;
+
+	va_start(args, fmt);
+	len = vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ret = write(fd, text, len) == len ? 0 : -1;
+	close(fd);
+	return ret;
+}
+
+/* A mount namespace, if need be inside a user namespace. */
+static int enter_namespace(void)
+{
+	struct mount_attr attr = { .propagation = MS_PRIVATE };
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+
+	if (entered)
+		return 0;
+	if (unshare(CLONE_NEWNS)) {
+		if (errno != EPERM)
+			return give_up(FAILED, "mount namespace: %s", strerror(errno));
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
+			return give_up(SKIPPED, "needs root or CONFIG_USER_NS: %s",
+				       strerror(errno));
+		/* New credentials clear it. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (write_file("/proc/self/setgroups", "deny") ||
+		    write_file("/proc/self/uid_map", "0 %u 1", uid) ||
+		    write_file("/proc/self/gid_map", "0 %u 1", gid))
+			return give_up(SKIPPED, "no user is mapped in the user namespace: %s",
+				       strerror(errno));
+		userns = true;
+	}
+	if (syscall(__NR_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)))
+		return give_up(SKIPPED, "no private mounts (needs 5.12): %s", strerror(errno));
+	entered = true;
+	return 0;
+}
+
+/* The kernel says in the context what it did not like. */
+static const char *context_log(int fs)
+{
+	static char log[200];
+	ssize_t len = read(fs, log, sizeof(log) - 1);
+
+	if (len <= 0)
+		return "";
+	log[len] = '\0';
+	log[strcspn(log, "\n")] = '\0';
+	return log;
+}
+
+static int no_such_filesystem(const char *fstype)
+{
+	char symbol[16];
+	unsigned int i;
+
+	for (i = 0; fstype[i] && i < sizeof(symbol) - 1; i++)
+		symbol[i] = toupper(fstype[i]);
+	symbol[i] = '\0';
+	return give_up(SKIPPED, "this kernel has no %s (CONFIG_%s_FS)", fstype, symbol);
+}
+
+/*
+ * Mount and go there. The mount is attached on top of "/" of our namespace:
+ * some file systems refuse one that is attached nowhere, and there it hides
+ * nothing, since paths are walked from the root that we had before.
+ *
+ * @params: pairs of names and values, a flag has the value NULL; ended by NULL
+ * Return: 0, SKIPPED or FAILED, then with errno
+ */
+static int mount_and_enter(const char *fstype, const char * const *params)
+{
+	int fs, mnt, err, ret = FAILED;
+
+	fs = syscall(__NR_fsopen, fstype, FSOPEN_CLOEXEC);
+	if (fs < 0) {
+		if (errno == ENODEV)
+			return no_such_filesystem(fstype);
+		return give_up(SKIPPED, "fsopen %s: %s", fstype, strerror(errno));
+	}
+	for (; *params; params += 2) {
+		unsigned int cmd = params[1] ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG;
+
+		if (!syscall(__NR_fsconfig, fs, cmd, params[0], params[1], 0))
+			continue;
+		give_up(FAILED, "%s: option %s: %s %s", fstype, params[0], strerror(errno),
+			context_log(fs));
+		goto out;
+	}
+	if (syscall(__NR_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0)) {
+		err = errno;
+		/* mkfs may write a format that this kernel cannot read. */
+		if (err == EINVAL || err == EOPNOTSUPP || err == EPERM)
+			ret = SKIPPED;
+		give_up(ret, "%s cannot be mounted: %s %s", fstype, strerror(err),
+			context_log(fs));
+		errno = err;
+		goto out;
+	}
+	mnt = syscall(__NR_fsmount, fs, FSMOUNT_CLOEXEC, 0);
+	if (mnt < 0) {
+		give_up(FAILED, "fsmount %s: %s", fstype, strerror(errno));
+		goto out;
+	}
+	if (syscall(__NR_move_mount, mnt, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) ||
+	    fchdir(mnt))
+		give_up(FAILED, "attach %s: %s", fstype, strerror(errno));
+	else
+		ret = 0;
+	close(mnt);
+out:
+	err = errno;
+	close(fs);
+	errno = err;
+	return ret;
+}
+
+static int mount_tmpfs(void)
+{
+	static const char * const params[] = { "source", "fsbench", "mode", "0755", NULL };
+
+	return mount_and_enter("tmpfs", params);
+}
+
+static int mount_overlayfs(void)
+{
+	static const char * const params[] = {
+		"source", "fsbench", "lowerdir", "lower", "upperdir", "upper",
+		"workdir", "work", NULL
+	};
+	/* trusted.* is not for the root of a user namespace. */
+	static const char * const user_params[] = {
+		"source", "fsbench", "lowerdir", "lower", "upperdir", "upper",
+		"workdir", "work", "userxattr", NULL, NULL
+	};
+	int ret = mount_tmpfs();
+
+	if (ret)
+		return ret;
+	if (mkdir("lower", 0755) || mkdir("upper", 0755) || mkdir("work", 0755))
+		return give_up(FAILED, "directories for overlayfs: %s", strerror(errno));
+	return mount_and_enter("overlay", userns ? user_params : params);
+}
+
+/* The limit of our control group, version 2 or 1; all ones if there is none. */
+static unsigned long long memory_limit(void)
+{
+	unsigned long long limit, least = ~0ull;
+	char line[512], path[600], *s;
+	FILE *f, *l;
+
+	f = fopen("/proc/self/cgroup", "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		s = strstr(line, ":memory:");
+		if (s)
+			snprintf(path, sizeof(path),
+				 "/sys/fs/cgroup/memory%s/memory.limit_in_bytes", s + 8);
+		else if (!strncmp(line, "0::", 3))
+			snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", line + 3);
+		else
+			continue;
+		l = fopen(path, "re");
+		if (l && fscanf(l, "%llu", &limit) == 1 && limit < least)
+			least = limit;
+		if (l)
+			fclose(l);
+	}
+	if (f)
+		fclose(f);
+	return least;
+}
+
+/* Free memory as far as this process may use it. */
+static unsigned long long memory_available(void)
+{
+	unsigned long long kb = ~0ull / 1024, limit = memory_limit();
+	char line[128];
+	FILE *f;
+
+	f = fopen("/proc/meminfo", "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb * 1024 < limit ? kb * 1024 : limit;
+}
+
+static const char *find_program(const char *name, char *path, size_t size)
+{
+	static const char * const dirs[] = {
+		"/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", NULL
+	};
+	unsigned int i;
+
+	for (i = 0; dirs[i]; i++) {
+		snprintf(path, size, "%s/%s", dirs[i], name);
+		if (!access(path, X_OK))
+			return path;
+	}
+	return NULL;
+}
+
+/*
+ * Run a program by path, with a clean environment and without our descriptors.
+ * What it says goes to a memory file and comes back as its last line.
+ *
+ * @target: descriptor that the program finds as /proc/self/fd/3, or -1
+ * Return: its exit status, -1 if it did not exit.
+ */
+static int run(const char *path, const char * const *argv, int target, char *said, size_t size)
+{
+	static const char * const env[] = {
+		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL
+	};
+	int log = memfd_create("fsbench-log", MFD_CLOEXEC);
+	int status, null;
+	ssize_t len;
+	pid_t pid;
+
+	*said = '\0';
+	pid = fork();
+	if (pid < 0) {
+		snprintf(said, size, "fork: %s", strerror(errno));
+		goto out;
+	}
+	if (!pid) {
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (null >= 0)
+			dup2(null, 0);
+		dup2(log, 1);
+		dup2(log, 2);
+		if (target == 3)
+			fcntl(target, F_SETFD, 0);
+		else if (target >= 0)
+			dup2(target, 3);
+		execve(path, (char * const *)argv, (char * const *)env);
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			goto out;
+	len = pread(log, said, size - 1, 0);
+	said[len > 0 ? len : 0] = '\0';
+	said[strcspn(said, "\n")] = '\0';
+	close(log);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+out:
+	close(log);
+	return -1;
+}
+
+static void pause_ns(long ns)
+{
+	struct timespec ts = { .tv_nsec = ns };
+
+	nanosleep(&ts, NULL);
+}
+
+/* The version of mkfs decides about the format. */
+static void add_mkfs_version(const char *path)
+{
+	const char * const argv[] = { path, "-V", NULL };
+	char said[200];
+
+	run(path, argv, -1, said, sizeof(said));
+	fp_set(&keys, "mkfs", "%s", said);
+}
+
+/*
+ * @device: its path, or the file behind it, which is descriptor 3 to mkfs
+ */
+static int make_filesystem(const struct mkfs *m, int target, const char *device)
+{
+	const char *argv[12];
+	char path[64], said[256];
+	unsigned int n;
+	int ret;
+
+	if (!find_program(m->argv[0], path, sizeof(path)))
+		return give_up(SKIPPED, "no %s (package %s)", m->argv[0], m->package);
+	add_mkfs_version(path);
+	for (n = 0; m->argv[n]; n++)
+		argv[n] = m->argv[n];
+	argv[n++] = device;
+	argv[n] = NULL;
+	ret = run(path, argv, target, said, sizeof(said));
+	if (ret)
+		return give_up(FAILED, "%s failed (%d): %s", m->argv[0], ret, said);
+	return 0;
+}
+
+/*
+ * A loop device on @file that detaches itself when its last user has gone. The
+ * number that LOOP_CTL_GET_FREE gives is a hint: somebody may be faster.
+ *
+ * Return: a descriptor that keeps it alive until it is mounted.
+ */
+static int attach_loop(int file, char *path, size_t size)
+{
+	struct loop_config config = {
+		.fd = file,
+		.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO,
+	};
+	int ctl, fd, nr, try, err = 0;
+
+	ctl = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+	if (ctl < 0) {
+		give_up(SKIPPED, "/dev/loop-control: %s (CONFIG_BLK_DEV_LOOP)", strerror(errno));
+		return -1;
+	}
+	snprintf((char *)config.info.lo_file_name, LO_NAME_SIZE, "fsbench");
+	for (try = 0; try < LOOP_TRIES; try++) {
+		nr = ioctl(ctl, LOOP_CTL_GET_FREE);
+		if (nr < 0) {
+			err = errno;
+			break;
+		}
+		snprintf(path, size, "/dev/loop%d", nr);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd >= 0) {
+			if (!ioctl(fd, LOOP_CONFIGURE, &config)) {
+				close(ctl);
+				return fd;
+			}
+			err = errno;
+			close(fd);
+			if (err != EBUSY)
+				break;
+		} else {
+			err = errno;
+			if (err != ENOENT && err != EBUSY && err != ENXIO)
+				break;
+			/* udev makes the node; in a container nobody may. */
+		}
+		pause_ns(BUSY_NS / 10);
+	}
+	close(ctl);
+	give_up(SKIPPED, "no loop device, last %s: %s", path, strerror(err));
+	return -1;
+}
+
+static bool loop_is_direct(int fd)
+{
+	struct loop_info64 info;
+
+	return !ioctl(fd, LOOP_GET_STATUS64, &info) && info.lo_flags & LO_FLAGS_DIRECT_IO;
+}
+
+/* Mount what mkfs made; udev may still be looking at the device. */
+static int mount_device(const struct mkfs *m, const char *path)
+{
+	const char *params[3] = { [0] = "source", [1] = path };
+	int try, ret;
+
+	for (try = 0; try < BUSY_TRIES; try++) {
+		ret = mount_and_enter(m->fstype, params);
+		if (ret != FAILED || errno != EBUSY)
+			return ret;
+		pause_ns(BUSY_NS);
+	}
+	return give_up(SKIPPED, "%s stays busy", path);
+}
+
+static int mount_on_loop(const struct mkfs *m)
+{
+	int file, loop, ret;
+	char path[32];
+
+	if (memory_available() < MEMORY_NEEDED)
+		return give_up(SKIPPED, "%llu MiB of memory available, %s on loop needs %llu",
+			       memory_available() / MIB, m->fstype, MEMORY_NEEDED / MIB);
+	file = memfd_create("fsbench", MFD_CLOEXEC);
+	if (file < 0 || ftruncate(file, DEVICE_SIZE)) {
+		ret = give_up(SKIPPED, "no memory file: %s", strerror(errno));
+		goto out;
+	}
+	/* On the file, not on the device: nobody else can be looking at it. */
+	ret = make_filesystem(m, file, "/proc/self/fd/3");
+	if (ret)
+		goto out;
+	loop = attach_loop(file, path, sizeof(path));
+	if (loop < 0) {
+		ret = SKIPPED;
+		goto out;
+	}
+	ret = mount_device(m, path);
+	fp_set(&keys, "device", "%s", loop_is_direct(loop) ? "loop,direct" : "loop");
+	close(loop);
+out:
+	if (file >= 0)
+		close(file);
+	return ret;
+}
+
+/* Is this one of our own, left by a run that was killed? */
+static bool is_ours(const unsigned char *head)
+{
+	return (!memcmp(head + 0x10040, "_BHRfS_M", 8) &&
+		!memcmp(head + 0x1012b, LABEL, sizeof(LABEL))) ||
+	       (!memcmp(head, "XFSB", 4) && !memcmp(head + 108, "fsbench-xfs", 12)) ||
+	       (!memcmp(head + 1080, "\x53\xef", 2) && !memcmp(head + 1144, LABEL, 16));
+}
+
+static unsigned char device_head[MIB];
+
+/*
+ * May this device be formatted? Only if nobody holds it, it is large enough, and
+ * its first and last MiB, where every format has its signature, hold nothing or
+ * a file system of ours.
+ *
+ * Return: 0 or SKIPPED with the reason.
+ */
+static int device_is_free(const char *path)
+{
+	unsigned char *buf = device_head;
+	const size_t len = sizeof(device_head);
+	unsigned long long size = 0;
+	int fd, end, ret = 0;
+	size_t i;
+
+	fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
+	if (fd < 0)
+		return give_up(SKIPPED, "%s: %s", path, strerror(errno));
+	if (ioctl(fd, BLKGETSIZE64, &size) || size < DEVICE_SIZE)
+		ret = give_up(SKIPPED, "%s has %llu MiB and %llu are needed", path, size / MIB,
+			      DEVICE_SIZE / MIB);
+	for (end = 0; end < 2 && !ret; end++) {
+		if (pread(fd, buf, len, end ? size - len : 0) != (ssize_t)len) {
+			ret = give_up(SKIPPED, "%s cannot be read: %s", path, strerror(errno));
+			break;
+		}
+		if (!end && is_ours(buf))
+			break;
+		for (i = 0; i < len && !buf[i]; i++)
+			;
+		if (i < len)
+			ret = give_up(SKIPPED, "%s is not empty: it may belong to somebody", path);
+	}
+	close(fd);
+	return ret;
+}
+
+/* A file system of the case before may still be on its way out. */
+static int device_is_free_soon(const char *path)
+{
+	int try, ret;
+
+	for (try = 0; ; try++) {
+		ret = device_is_free(path);
+		if (!ret || strcmp(path, used->path) || try == BUSY_TRIES)
+			return ret;
+		pause_ns(BUSY_NS);
+	}
+}
+
+/* The first brd device that may be used. It is never loaded or unloaded here. */
+static int find_brd(char *path, size_t size)
+{
+	int nr;
+
+	give_up(SKIPPED, "no /dev/ram0 (modprobe brd rd_nr=1 rd_size=1048576)");
+	for (nr = 0; nr < 16; nr++) {
+		snprintf(path, size, "/dev/ram%d", nr);
+		if (access(path, F_OK))
+			break;
+		if (!device_is_free_soon(path))
+			return 0;
+	}
+	return SKIPPED;
+}
+
+static int mount_on_device(const struct mkfs *m, const char *path, const char *kind)
+{
+	int ret;
+
+	snprintf(used->path, sizeof(used->path), "%s", path);
+	ret = make_filesystem(m, -1, path);
+	if (!ret)
+		ret = mount_device(m, path);
+	fp_set(&keys, "device", "%s", kind);
+	return ret;
+}
+
+static int mount_block(const struct mkfs *m)
+{
+	char path[32];
+	int ret;
+
+	if (userns)
+		return give_up(SKIPPED, "%s needs root: it is on a block device", m->fstype);
+	if (options->device == DEVICE_PATH) {
+		ret = device_is_free_soon(options->device_path);
+		return ret ? ret : mount_on_device(m, options->device_path, options->device_path);
+	}
+	if (options->device == DEVICE_LOOP)
+		return mount_on_loop(m);
+	ret = find_brd(path, sizeof(path));
+	if (!ret)
+		return mount_on_device(m, path, "brd");
+	if (options->device == DEVICE_BRD)
+		return ret;
+	/* auto: what is in doubt is left alone */
+	return mount_on_loop(m);
+}
+
+/* The options in force: of the mount, then of the file system. */
+static void add_mount_options(void)
+{
+	char line[1024], opts[128], super[384], *dash;
+	int dir = open(".", O_PATH | O_CLOEXEC), id = -1, line_id;
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/self/fdinfo/%d", dir);
+	f = fopen(line, "re");
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "mnt_id: %d", &id);
+	if (f)
+		fclose(f);
+	close(dir);
+	f = fopen("/proc/self/mountinfo", "re");
+	*opts = '\0';
+	while (f && fgets(line, sizeof(line), f)) {
+		dash = strstr(line, " - ");
+		if (dash && sscanf(line, "%d %*s %*s %*s %*s %127s", &line_id, opts) == 2 &&
+		    line_id == id && sscanf(dash, " - %*s %*s %383s", super) == 1) {
+			fp_set(&keys, "mount", "%s;%s", opts, super);
+			break;
+		}
+	}
+	if (f)
+		fclose(f);
+}
+
+/**
+ * scratch_mount() - a fresh file system as the working directory
+ *
+ * @fstype: tmpfs, overlayfs, btrfs, xfs or ext4
+ * Return: 0; 1 if it cannot be had here, -1 if it should be had and failed, both
+ * with a scratch_reason().
+ */
+int scratch_mount(const char *fstype)
+{
+	unsigned int i;
+	int ret;
+
+	keys.nr = 0;
+	fp_set(&keys, "fs", "%s", fstype);
+	ret = enter_namespace();
+	if (ret)
+		return ret;
+	if (!strcmp(fstype, "tmpfs")) {
+		ret = mount_tmpfs();
+	} else if (!strcmp(fstype, "overlayfs")) {
+		ret = mount_overlayfs();
+	} else {
+		for (i = 0; i < ARRAY_SIZE(mkfs_table); i++)
+			if (!strcmp(fstype, mkfs_table[i].fstype))
+				break;
+		if (i == ARRAY_SIZE(mkfs_table))
+			return give_up(FAILED, "%s is not known here", fstype);
+		ret = mount_block(&mkfs_table[i]);
+	}
+	if (ret)
+		return ret;
+	fp_set(&keys, "block", "%zu", scratch_block_size());
+	add_mount_options();
+	return 0;
+}
+
+/**
+ * scratch_configure() - take note of the options, refuse an unfit device
+ *
+ * Return: 0, or -1 and a line in @err.
+ */
+int scratch_configure(const struct options *o, char *err, size_t size)
+{
+	options = o;
+	used = mmap(NULL, sizeof(*used), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		    -1, 0);
+	if (used == MAP_FAILED) {
+		snprintf(err, size, "shared memory: %s", strerror(errno));
+		return -1;
+	}
+	if (o->device != DEVICE_PATH)
+		return 0;
+	if (strlen(o->device_path) >= sizeof(used->path))
+		give_up(SKIPPED, "the path is too long");
+	else if (!device_is_free(o->device_path))
+		return 0;
+	snprintf(err, size, "FSBENCH_DEVICE=\"%.100s\": %.300s", o->device_path, reason);
+	return -1;
+}
+
+/**
+ * scratch_cleanup() - at the end of the program: empty the device that was used
+ *
+ * What lies on it after a crash is recognised by its label and used again.
+ * Everything else is gone by itself.
+ */
+void scratch_cleanup(void)
+{
+	__u64 range[2] = { 0, 0 };
+	unsigned long long size;
+	int fd;
+
+	if (!used || !*used->path || device_is_free_soon(used->path))
+		return;
+	fd = open(used->path, O_RDWR | O_EXCL | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* Discard gives the pages of brd back, where it can. */
+	if (!ioctl(fd, BLKGETSIZE64, &size)) {
+		range[1] = size;
+		ioctl(fd, BLKDISCARD, range);
+	}
+	memset(device_head, 0, sizeof(device_head));
+	if (pwrite(fd, device_head, sizeof(device_head), 0) < 0)
+		fprintf(stderr, "# fsbench: %s: %s\n", used->path, strerror(errno));
+	close(fd);
+}
