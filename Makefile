@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The front door: "make" lists the targets. Whatever is made is under build/.
+
+ifneq ($(words $(CURDIR)),1)
+$(error the kernel's Makefiles do not work below a directory with white space in its name: $(CURDIR))
+endif
+
+# Paths given by the user are relative to where make was typed, also with -C.
+# PWD tells that place, but is believed only if -C may have been used: who
+# starts make from a program in another directory often leaves it stale.
+# (-C sets -w unless one of the other two flags is there.)
+flags := $(filter-out -j% --jobserver% %=%,-$(MAKEFLAGS))
+export CALLER_DIR := $(or $(if $(findstring w,$(flags))$(findstring s,$(flags)),$(PWD)),$(CURDIR))
+
+# The kernel's Makefiles would build there instead.
+unexport KBUILD_OUTPUT
+
+# Not named in the recipes, because those run even with -n.
+export MAKE
+
+.NOTPARALLEL:
+.PHONY: help run_tests build tree check patches clean
+
+help:
+	@echo 'make run_tests  build both suites with the kernel'"'"'s selftest Makefile and run them here'
+	@echo 'make build      only build: the suites in build/linux, the tool build/fsbench'
+	@echo 'make tree       only prepare the kernel tree build/linux'
+	@echo 'make check      the tests of the project itself; TESTS="tests/a.t ..." for some of them'
+	@echo 'make patches    the series to post, in build/patches'
+	@echo 'make clean      remove build/'
+	@echo 'KSRC=DIR uses that kernel tree; LLVM=1, USERCFLAGS= and FSBENCH_*= are passed on'
+
+run_tests: build
+	@scripts/run_tests.sh
+
+build: tree
+	@scripts/build.sh build/linux >&2
+
+tree:
+	@scripts/deps.sh run
+	@scripts/ktree.sh build/linux "$$KSRC"
+
+check:
+	@scripts/check.sh $(TESTS)
+
+patches: tree
+	@scripts/patches.sh
+
+clean:
+	rm -rf build
