@@ -795,13 +795,13 @@ void scratch_cleanup(void)
 	fd = open(used->path, O_RDWR | O_EXCL | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	/* Discard gives the pages of brd back, where it can. */
+	memset(device_head, 0, sizeof(device_head));
+	if (pwrite(fd, device_head, sizeof(device_head), 0) < 0 || fsync(fd))
+		fprintf(stderr, "# fsbench: %s: %s\n", used->path, strerror(errno));
+	/* Gives the pages of brd back, where it can (not in 6.1). */
 	if (!ioctl(fd, BLKGETSIZE64, &size)) {
 		range[1] = size;
 		ioctl(fd, BLKDISCARD, range);
 	}
-	memset(device_head, 0, sizeof(device_head));
-	if (pwrite(fd, device_head, sizeof(device_head), 0) < 0)
-		fprintf(stderr, "# fsbench: %s: %s\n", used->path, strerror(errno));
 	close(fd);
 }
