@@ -20,13 +20,14 @@ unexport KBUILD_OUTPUT
 export MAKE
 
 .NOTPARALLEL:
-.PHONY: help run_tests build tree check patches clean
+.PHONY: help run_tests build tree check benchmark patches clean
 
 help:
 	@echo 'make run_tests  build both suites with the kernel'"'"'s selftest Makefile and run them here'
 	@echo 'make build      only build: the suites in build/linux, the tool build/fsbench'
 	@echo 'make tree       only prepare the kernel tree build/linux'
 	@echo 'make check      the tests of the project itself; TESTS="tests/a.t ..." for some of them'
+	@echo 'make benchmark  how well it measures, next to the plainest loop'
 	@echo 'make patches    the series to post, in build/patches'
 	@echo 'make clean      remove build/'
 	@echo 'KSRC=DIR uses that kernel tree; LLVM=1, USERCFLAGS= and FSBENCH_*= are passed on'
@@ -43,6 +44,9 @@ tree:
 
 check:
 	@scripts/check.sh $(TESTS)
+
+benchmark: build
+	@FSBENCH_TOP=$(CURDIR) FSBENCH_BUILD=$(CURDIR)/build KTREE=$(CURDIR)/build/linux tests/benchmark.sh
 
 patches: tree
 	@scripts/patches.sh
