@@ -106,6 +106,28 @@ void bench_miss(struct bench *b, const char *expectation)
 	b->miss = expectation;
 	b->miss_op = b->checked;
 	b->miss_errno = err;
+	b->miss_in_hook = b->in_hook;
+}
+
+/* A function that is not timed. After a wrong answer nothing more is done. */
+static void call_hook(struct bench *b, void (*hook)(struct bench *b))
+{
+	if (!hook || b->unexpected_results)
+		return;
+	b->in_hook = true;
+	errno = 0;
+	hook(b);
+	b->in_hook = false;
+}
+
+static void prepare_batch(struct bench *b, unsigned long ops)
+{
+	if (!b->before_batch)
+		return;
+	b->in_hook = true;
+	errno = 0;
+	b->before_batch(b, ops);
+	b->in_hook = false;
 }
 
 /* A batch, timed. Checks that each operation was checked. */
@@ -114,8 +136,6 @@ static __u64 run_batch(struct bench *b, unsigned long ops)
 	unsigned long checked = b->checked;
 	__u64 start, end;
 
-	if (b->before_batch)
-		b->before_batch(b, ops);
 	errno = 0;
 	start = now();
 	b->fn(b, ops);
@@ -156,6 +176,7 @@ static bool calibrate(struct bench *b, struct plan *p)
 		best = ~0ull;
 		/* The shortest of a few, lest a hiccup stops this early. */
 		for (try = 0; try < 5 && !b->unexpected_results; try++) {
+			prepare_batch(b, batch);
 			took = run_batch(b, batch);
 			if (took < best)
 				best = took;
@@ -177,6 +198,13 @@ static bool calibrate(struct bench *b, struct plan *p)
 		p->batches = (p->ops + b->max_batch - 1) / b->max_batch;
 	else if (!b->max_batch && p->batches > ROUND_BATCHES)
 		p->batches = ROUND_BATCHES;
+	/* The harness would kill the case in the middle of its first round. */
+	if (best * (p->ops / batch) > CASE_NS / 2) {
+		printf("# fsbench: %s: %lu operations a round take %llu s, more than %llu\n",
+		       b->name, p->ops, best * (p->ops / batch) / NSEC_PER_SEC,
+		       CASE_NS / 2 / NSEC_PER_SEC);
+		return false;
+	}
 	return true;
 }
 
@@ -232,6 +260,10 @@ static void run_round(struct bench *b, const struct plan *p, struct samples *s)
 	watch_read(&before);
 	for (i = 0; i < p->batches && !b->unexpected_results; i++) {
 		n = batch_ops(p, i);
+		if (b->before_batch) {
+			prepare_batch(b, n);
+			watch_read(&before);
+		}
 		took = run_batch(b, n);
 		watch_read(&after);
 		sample = took * 1000 / n;
@@ -289,12 +321,10 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 	for (i = 0; i < options.rounds && !b->unexpected_results; i++) {
 		if (i && now() > deadline)
 			break;
-		if (b->before_round)
-			b->before_round(b);
+		call_hook(b, b->before_round);
 		from = s.nr;
 		run_round(b, p, &s);
-		if (b->after_round && !b->unexpected_results)
-			b->after_round(b);
+		call_hook(b, b->after_round);
 		if (b->unexpected_results)
 			break;
 		r->rounds++;
@@ -411,8 +441,9 @@ static void report_wrong(const struct bench *b)
 		ratio = 99.999;
 	results_record("%s expected_match_ratio=%.3f unexpected_results=%lu errno=%s", b->name,
 		       ratio, b->unexpected_results, errno_name(b->miss_errno));
-	printf("# fsbench: %s: operation %lu: not as expected: %s; errno %d (%s, %s)\n",
-	       b->name, b->miss_op, b->miss, b->miss_errno, errno_name(b->miss_errno),
+	printf("# fsbench: %s: %soperation %lu: not as expected: %s; errno %d (%s, %s)\n",
+	       b->name, b->miss_in_hook ? "after " : "", b->miss_op, b->miss, b->miss_errno,
+	       errno_name(b->miss_errno),
 	       b->miss_errno ? strerror(b->miss_errno) : "the call itself succeeded");
 	fflush(stdout);
 }
@@ -536,7 +567,15 @@ static void pin(void)
 /* The first case to come, in whichever process, begins the run. */
 static void begin(void)
 {
-	if (results_start(program_invocation_short_name, &machine) && options.trace)
+	char settings[128], ops[24] = "calibrated";
+
+	if (options.ops)
+		snprintf(ops, sizeof(ops), "%lu", options.ops);
+	snprintf(settings, sizeof(settings), "rounds=%u ops=%s device=%s", options.rounds, ops,
+		 options.device == DEVICE_PATH ? "named" :
+		 options.device == DEVICE_LOOP ? "loop" :
+		 options.device == DEVICE_BRD ? "brd" : "auto");
+	if (results_start(program_invocation_short_name, settings, &machine) && options.trace)
 		results_record("warning text=\"FSBENCH_TRACE=1, but there are no trace cases\"");
 }
 
@@ -561,31 +600,31 @@ bool bench_run(struct bench *b, const char *fixture, const char *variant, const 
 	struct result r;
 	unsigned long i;
 	__u64 took = 0;
-	bool ok = true;
+	bool ok;
 
 	case_name(b->name, sizeof(b->name), fixture, variant, test);
 	begin();
 	pin();
 
-	if (calibrate(b, &plan)) {
+	ok = calibrate(b, &plan);
+	if (ok) {
 		/* The warm-up: a whole round, checked like any other. */
-		if (b->before_round)
-			b->before_round(b);
-		for (i = 0; i < plan.batches && !b->unexpected_results; i++)
+		call_hook(b, b->before_round);
+		for (i = 0; i < plan.batches && !b->unexpected_results; i++) {
+			prepare_batch(b, batch_ops(&plan, i));
 			took += run_batch(b, batch_ops(&plan, i));
-		if (b->after_round && !b->unexpected_results)
-			b->after_round(b);
-		if (b->prove && !b->unexpected_results)
-			b->prove(b);
+		}
+		call_hook(b, b->after_round);
+		call_hook(b, b->prove);
 		plan.clock_overhead = plan.clock_cost * plan.batches / 10.0 / (took ? took : 1);
 	}
 	*line = '\0';
-	if (!b->unexpected_results) {
+	if (ok && !b->unexpected_results) {
 		ok = measure(b, &plan, deadline, false, &r);
 		if (ok && !b->unexpected_results)
 			gate(b, &plan, &r, deadline, line);
-		if (ok && b->prove && !b->unexpected_results)
-			b->prove(b);
+		if (ok)
+			call_hook(b, b->prove);
 	}
 	if (b->unexpected_results)
 		report_wrong(b);

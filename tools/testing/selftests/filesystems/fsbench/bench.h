@@ -31,6 +31,8 @@ struct bench {
 	const char *miss;		/* the first expectation that was not met, */
 	unsigned long miss_op;		/* the operation in which, from 1, */
 	int miss_errno;			/* and errno after it, 0: call succeeded */
+	bool in_hook;			/* now in a function that is not timed, */
+	bool miss_in_hook;		/* and there it was */
 	bool slower;			/* than the baseline, beyond doubt */
 	bool not_comparable;		/* and FSBENCH_STRICT forbids that */
 	char name[128];			/* of the case, as the harness prints it */

@@ -146,9 +146,13 @@ static enum verdict compare_case(const struct results *base, const struct result
 		printf("%-38s only in one of the two\n", name);
 		return NOT_MEASURED;
 	}
-	if (!n.timed || !b.timed) {
-		printf("%-38s WRONG ANSWERS in %s\n", name, n.timed ? "the base" : "the new run");
+	if (n.r.unexpected || b.r.unexpected) {
+		printf("%-38s WRONG ANSWERS in the %s\n", name, n.r.unexpected ? "new" : "base");
 		return WRONG_ANSWER;
+	}
+	if (!n.timed || !b.timed) {
+		printf("%-38s not finished in the %s\n", name, n.timed ? "base" : "new");
+		return INCONCLUSIVE;
 	}
 	if (judge_keys(&base_run->fp, &new_run->fp, KEY_MUST, keys, sizeof(keys)) ||
 	    judge_case_keys(b.extra, b.nr_extra, n.extra, n.nr_extra, keys, sizeof(keys))) {

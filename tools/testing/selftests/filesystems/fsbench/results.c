@@ -279,9 +279,11 @@ static void write_machine(const struct fingerprint *fp)
  * The harness prints its own header first, and it runs only the cases that were
  * asked for; so this is called by every case.
  *
+ * @settings: what was asked for, as words of a record
+ *
  * Return: true in the case that began the run.
  */
-bool results_start(const char *program, const struct fingerprint *fp)
+bool results_start(const char *program, const char *settings, const struct fingerprint *fp)
 {
 	const char *why[16];
 	unsigned int i, n;
@@ -295,7 +297,7 @@ bool results_start(const char *program, const struct fingerprint *fp)
 		results_file_record(RESULTS_MAGIC);
 	t = time(NULL);
 	strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime(&t));
-	results_record("run program=%s start=%s", program, now);
+	results_record("run program=%s start=%s %s", program, now, settings);
 	write_machine(fp);
 	n = fp_warnings(fp, why, 16);
 	for (i = 0; i < n; i++)

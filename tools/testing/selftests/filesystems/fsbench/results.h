@@ -4,7 +4,7 @@
  * print into their KTAP output. A record is a line of words:
  *
  *	fsbench-results 1				first line of a file
- *	run program=NAME start=TIME ...			a program begins
+ *	run program=NAME start=TIME rounds=N ...	a program begins
  *	machine GROUP key=value ...			the fingerprint
  *	warning text="..."				why numbers may be poor
  *	round CASE round=N ns_per_op=... ...		only in the file
@@ -76,7 +76,7 @@ struct results {
 
 /* Writing, by the suites */
 int results_open(const char *path, char *err, size_t size);
-bool results_start(const char *program, const struct fingerprint *fp);
+bool results_start(const char *program, const char *settings, const struct fingerprint *fp);
 void results_end(void);
 __printf(1, 2) void results_record(const char *fmt, ...);
 __printf(1, 2) void results_file_record(const char *fmt, ...);
