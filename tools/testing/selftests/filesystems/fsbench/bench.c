@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "judge.h"
@@ -682,6 +684,13 @@ __attribute__((constructor))
 static void fsbench_init(void)
 {
 	char err[600];
+	int fd;
+
+	/* A file of ours must not become somebody's standard output. */
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
 
 	if (options_read(&options, err, sizeof(err)))
 		bail_out("%s", err);

@@ -136,13 +136,14 @@ static void file_write(char *line)
 	size_t len = strlen(line);
 	ssize_t ret;
 
-	if (out_fd < 0)
+	/* After a cut line nothing more: the next would be glued to it. */
+	if (out_fd < 0 || shared->failed)
 		return;
 	line[len++] = '\n';
 	do {
 		ret = write(out_fd, line, len);
 	} while (ret < 0 && errno == EINTR);
-	if (ret == (ssize_t)len || shared->failed)
+	if (ret == (ssize_t)len)
 		return;
 	shared->failed = true;
 	printf("# fsbench: results file: %s\n", ret < 0 ? strerror(errno) : "short write");

@@ -41,6 +41,9 @@
 #ifndef BLKGETSIZE64
 #define BLKGETSIZE64	_IOR(0x12, 114, size_t)
 #endif
+#ifndef BLKROGET
+#define BLKROGET	_IO(0x12, 94)
+#endif
 #ifndef BLKDISCARD
 #define BLKDISCARD	_IO(0x12, 119)
 #endif
@@ -202,7 +205,7 @@ static int enter_namespace(void)
 		return 0;
 	if (unshare(CLONE_NEWNS)) {
 		if (errno != EPERM)
-			return give_up(FAILED, "mount namespace: %s", strerror(errno));
+			return give_up(SKIPPED, "no mount namespace: %s", strerror(errno));
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
 			return give_up(SKIPPED, "needs root or CONFIG_USER_NS: %s",
 				       strerror(errno));
@@ -221,15 +224,23 @@ static int enter_namespace(void)
 	return 0;
 }
 
-/* The kernel says in the context what it did not like. */
+/*
+ * The kernel says in the context what it did not like.
+ *
+ * Return: the text, with a blank before it; errno is kept.
+ */
 static const char *context_log(int fs)
 {
 	static char log[200];
-	ssize_t len = read(fs, log, sizeof(log) - 1);
+	int err = errno;
+	ssize_t len;
 
+	len = read(fs, log + 1, sizeof(log) - 2);
+	errno = err;
 	if (len <= 0)
 		return "";
-	log[len] = '\0';
+	log[0] = ' ';
+	log[len + 1] = '\0';
 	log[strcspn(log, "\n")] = '\0';
 	return log;
 }
@@ -256,6 +267,7 @@ static int no_such_filesystem(const char *fstype)
 static int mount_and_enter(const char *fstype, const char * const *params)
 {
 	int fs, mnt, err, ret = FAILED;
+	const char *log;
 
 	fs = syscall(__NR_fsopen, fstype, FSOPEN_CLOEXEC);
 	if (fs < 0) {
@@ -268,18 +280,16 @@ static int mount_and_enter(const char *fstype, const char * const *params)
 
 		if (!syscall(__NR_fsconfig, fs, cmd, params[0], params[1], 0))
 			continue;
-		give_up(FAILED, "%s: option %s: %s %s", fstype, params[0], strerror(errno),
-			context_log(fs));
+		log = context_log(fs);
+		give_up(FAILED, "%s: option %s: %s%s", fstype, params[0], strerror(errno), log);
 		goto out;
 	}
 	if (syscall(__NR_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0)) {
-		err = errno;
 		/* mkfs may write a format that this kernel cannot read. */
-		if (err == EINVAL || err == EOPNOTSUPP || err == EPERM)
+		if (errno == EINVAL || errno == EOPNOTSUPP || errno == EPERM)
 			ret = SKIPPED;
-		give_up(ret, "%s cannot be mounted: %s %s", fstype, strerror(err),
-			context_log(fs));
-		errno = err;
+		log = context_log(fs);
+		give_up(ret, "%s cannot be mounted: %s%s", fstype, strerror(errno), log);
 		goto out;
 	}
 	mnt = syscall(__NR_fsmount, fs, FSMOUNT_CLOEXEC, 0);
@@ -327,29 +337,37 @@ static int mount_overlayfs(void)
 	return mount_and_enter("overlay", userns ? user_params : params);
 }
 
-/* The limit of our control group, version 2 or 1; all ones if there is none. */
+/*
+ * The lowest limit of our control group and of those around it, version 2 or 1;
+ * all ones if there is none.
+ */
 static unsigned long long memory_limit(void)
 {
 	unsigned long long limit, least = ~0ull;
-	char line[512], path[600], *s;
+	char line[512], path[600], *group, *slash;
+	const char *root, *file;
 	FILE *f, *l;
 
 	f = fopen("/proc/self/cgroup", "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
-		s = strstr(line, ":memory:");
-		if (s)
-			snprintf(path, sizeof(path),
-				 "/sys/fs/cgroup/memory%s/memory.limit_in_bytes", s + 8);
-		else if (!strncmp(line, "0::", 3))
-			snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", line + 3);
-		else
+		group = strstr(line, ":memory:");
+		root = group ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
+		file = group ? "memory.limit_in_bytes" : "memory.max";
+		if (!group && strncmp(line, "0::", 3))
 			continue;
-		l = fopen(path, "re");
-		if (l && fscanf(l, "%llu", &limit) == 1 && limit < least)
-			least = limit;
-		if (l)
-			fclose(l);
+		group = group ? group + strlen(":memory:") : line + strlen("0::");
+		do {
+			snprintf(path, sizeof(path), "%s%s/%s", root, group, file);
+			l = fopen(path, "re");
+			if (l && fscanf(l, "%llu", &limit) == 1 && limit < least)
+				least = limit;
+			if (l)
+				fclose(l);
+			slash = strrchr(group, '/');
+			if (slash)
+				*slash = '\0';
+		} while (slash);
 	}
 	if (f)
 		fclose(f);
@@ -602,13 +620,15 @@ static int device_is_free(const char *path)
 	unsigned char *buf = device_head;
 	const size_t len = sizeof(device_head);
 	unsigned long long size = 0;
-	int fd, end, ret = 0;
+	int fd, end, read_only = 0, ret = 0;
 	size_t i;
 
 	fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
 	if (fd < 0)
 		return give_up(SKIPPED, "%s: %s", path, strerror(errno));
-	if (ioctl(fd, BLKGETSIZE64, &size) || size < DEVICE_SIZE)
+	if (ioctl(fd, BLKROGET, &read_only) || read_only)
+		ret = give_up(SKIPPED, "%s is read-only", path);
+	else if (ioctl(fd, BLKGETSIZE64, &size) || size < DEVICE_SIZE)
 		ret = give_up(SKIPPED, "%s has %llu MiB and %llu are needed", path, size / MIB,
 			      DEVICE_SIZE / MIB);
 	for (end = 0; end < 2 && !ret; end++) {
