@@ -14,15 +14,15 @@ trap '[ -z "$busy" ] || kill "$busy"' EXIT
 mkdir -p "$dir"
 cc -O2 -Wall -Wextra -o "$dir/plain_loop" "$FSBENCH_TOP/tests/plain_loop.c"
 
+word() { grep -o " $1=[0-9.]*" <<<"$line" | cut -d= -f2; }
+
 # One run of each: "headline quartile mean".
 turn()
 {
 	local line ops batches
 
 	line=$(FSBENCH_CPU=$cpu "$suite" -r $case | grep -o "$case ns_per_op=.*")
-	headline=$(sed 's/.*ns_per_op=\([0-9.]*\).*/\1/' <<<"$line")
-	ops=$(sed 's/.* ops=\([0-9]*\).*/\1/' <<<"$line")
-	batches=$(sed 's/.* batches=\([0-9]*\).*/\1/' <<<"$line")
+	headline=$(word ns_per_op) ops=$(word ops) batches=$(word batches)
 	echo "$headline $(taskset -c "$cpu" "$dir/plain_loop" $((ops / batches)) "$batches")"
 }
 

@@ -295,16 +295,16 @@ done <<-EOT
 	nothing		-		nothing: no results in it
 	first		-		first: no run in it
 	version		1		another version of the format
-	binary		1		
+	binary		1
 	short		$lines		the line is cut
 	duplicate	$((round + 2))	case $case is there twice
 	figures		$((round + 1))	case $case: its figures contradict
 	rounds		$((round + 1))	case $case says 2 rounds and has 1
 	negative	$round		ns_per_op=-5
 	nan		$round		ns_per_op=nan
-	quote		20		
+	quote		20
 	cases		$lines		the run says
-	unknown		$lines		
+	unknown		$lines
 EOT
 t "FSBENCH_BASELINE: a run without an end is named by its line" \
 	refused FSBENCH_BASELINE "line 2: the run" unfinished
@@ -365,9 +365,9 @@ while read -r file why; do
 		gate 1 "not_comparable reason=\".*$why" FSBENCH_BASELINE="$file" FSBENCH_STRICT=1
 done <<-'EOT'
 	lacks		does not have this case
-	machine		mem.page_size (1, 
-	less		mem.page_size (missing, 
-	block		block (1, 
+	machine		mem.page_size (1,
+	less		mem.page_size (missing,
+	block		block (1,
 	wrong		wrong answers
 EOT
 

@@ -11,6 +11,7 @@ tree=$FSBENCH_BUILD/tests/readme
 dir=$tree/tools/testing/selftests/filesystems/xattr_perf
 trap 'rm -rf "$tree"' EXIT
 
+# shellcheck disable=SC2016 # these are fences, no commands
 workload() { sed -n '/^```c$/,/^```$/p' "$readme" | sed '1d;$d'; }
 
 short() { [ "$(workload | wc -l)" -le 30 ] && workload | grep -q TEST_F; }
@@ -49,8 +50,8 @@ targets()
 {
 	local target
 
-	for target in $(grep -o '^    make [a-z_]*' "$readme" | awk '{ print $2 }' | sort -u); do
-		make -n -C "$FSBENCH_TOP" "$target" >/dev/null || return 1
+	grep -o '^    make [a-z_]*' "$readme" | sort -u | while read -r _ target; do
+		make -n -C "$FSBENCH_TOP" "$target" >/dev/null || exit 1
 	done
 }
 

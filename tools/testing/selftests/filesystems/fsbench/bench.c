@@ -471,7 +471,7 @@ static bool find_baseline(const struct bench *b, struct rcase *base, char *why, 
 	const struct fingerprint *keys = scratch_keys();
 	const struct run *run = NULL;
 
-	if (!judge_merge(&baseline, b->name, base, &run)) {
+	if (!judge_merge(&baseline, b->name, base, &run, why, size)) {
 		snprintf(why, size, "the baseline does not have this case");
 		return false;
 	}
@@ -479,7 +479,7 @@ static bool find_baseline(const struct bench *b, struct rcase *base, char *why, 
 		snprintf(why, size, "the baseline has wrong answers here");
 		return false;
 	}
-	return !judge_keys(&run->fp, &machine, KEY_MUST, why, size) &&
+	return !*why && !judge_keys(&run->fp, &machine, KEY_MUST, why, size) &&
 	       !judge_case_keys(base->extra, base->nr_extra, keys->key, keys->nr,
 				why, size);
 }

@@ -45,15 +45,31 @@ static bool load(const char *path, struct results *res, bool complete)
 {
 	char err[600], why[300];
 
-	if (results_read(path, res, err, sizeof(err))) {
+	if (results_read(path, res, err, sizeof(err)))
 		fprintf(stderr, "fsbench: %s\n", err);
-		return false;
-	}
-	if (complete && results_complete(res, why, sizeof(why))) {
+	else if (complete && results_complete(res, why, sizeof(why)))
 		fprintf(stderr, "fsbench: %s: %s\n", path, why);
-		return false;
+	else
+		return true;
+	results_free(res);
+	return false;
+}
+
+/* Nothing but @nr files may be left. Return: 0 or EXIT_USAGE, having said which word. */
+static int need_files(const char *command, int argc, char **argv, int nr)
+{
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (argv[i][0] == '-' && argv[i][1])
+			return usage_error("%s: unknown option %s", command, argv[i]);
+		if (i == nr)
+			return usage_error("%s: one file too many: %s", command, argv[i]);
 	}
-	return true;
+	if (argc < nr)
+		return usage_error("%s needs %d file%s, not %d", command, nr, nr > 1 ? "s" : "",
+				   argc);
+	return 0;
 }
 
 /* Nanoseconds with one decimal: more would be noise. */
@@ -103,8 +119,8 @@ static int cmd_show(int argc, char **argv)
 	struct results res;
 	unsigned int i;
 
-	if (argc != 2)
-		return usage_error("show takes one file, not %d", argc - 1);
+	if (need_files("show", argc - 1, argv + 1, 1))
+		return EXIT_USAGE;
 	if (!load(argv[1], &res, false))
 		return EXIT_USAGE;
 	for (i = 0; i < res.nr_runs; i++) {
@@ -121,8 +137,8 @@ static int cmd_check(int argc, char **argv)
 	struct results res;
 	unsigned int i, cases = 0;
 
-	if (argc != 2)
-		return usage_error("check takes one file, not %d", argc - 1);
+	if (need_files("check", argc - 1, argv + 1, 1))
+		return EXIT_USAGE;
 	if (!load(argv[1], &res, true))
 		return EXIT_USAGE;
 	for (i = 0; i < res.nr_runs; i++)
@@ -138,11 +154,12 @@ static enum verdict compare_case(const struct results *base, const struct result
 				 const char *name, unsigned int threshold)
 {
 	const struct run *base_run = NULL, *new_run = NULL;
-	char keys[900];
+	char keys[900], mixed[900];
 	struct rcase b, n;
 	struct change c;
 
-	if (!judge_merge(base, name, &b, &base_run) || !judge_merge(new, name, &n, &new_run)) {
+	if (!judge_merge(base, name, &b, &base_run, keys, sizeof(keys)) ||
+	    !judge_merge(new, name, &n, &new_run, mixed, sizeof(mixed))) {
 		printf("%-38s only in one of the two\n", name);
 		return NOT_MEASURED;
 	}
@@ -153,6 +170,11 @@ static enum verdict compare_case(const struct results *base, const struct result
 	if (!n.timed || !b.timed) {
 		printf("%-38s not finished in the %s\n", name, n.timed ? "base" : "new");
 		return INCONCLUSIVE;
+	}
+	if (*mixed || *keys) {
+		printf("%-38s NOT COMPARABLE: %s between runs of one file\n", name,
+		       *mixed ? mixed : keys);
+		return NOT_COMPARABLE;
 	}
 	if (judge_keys(&base_run->fp, &new_run->fp, KEY_MUST, keys, sizeof(keys)) ||
 	    judge_case_keys(b.extra, b.nr_extra, n.extra, n.nr_extra, keys, sizeof(keys))) {
@@ -196,9 +218,7 @@ static int cmd_compare(int argc, char **argv)
 	struct results file[2];
 	int arg = 1;
 
-	if (argc > arg && !strncmp(argv[arg], "--", 2)) {
-		if (strcmp(argv[arg], "--threshold"))
-			return usage_error("compare: unknown option %s", argv[arg]);
+	if (argc > arg && !strcmp(argv[arg], "--threshold")) {
 		if (argc == arg + 1)
 			return usage_error("compare: --threshold needs a percentage");
 		if (parse_percent(argv[arg + 1], &threshold))
@@ -206,8 +226,8 @@ static int cmd_compare(int argc, char **argv)
 					   argv[arg + 1]);
 		arg += 2;
 	}
-	if (argc - arg != 2)
-		return usage_error("compare takes two files, not %d", argc - arg);
+	if (need_files("compare", argc - arg, argv + arg, 2))
+		return EXIT_USAGE;
 	if (!load(argv[arg], &file[0], true))
 		return EXIT_USAGE;
 	if (!load(argv[arg + 1], &file[1], true)) {

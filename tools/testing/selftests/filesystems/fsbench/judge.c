@@ -2,6 +2,7 @@
 /*
  * The judge: are two measurements comparable, and is one slower?
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "judge.h"
@@ -46,7 +47,9 @@ bool judge_disturbed(const struct result *r)
  * judge_pair() - one measurement against one baseline
  *
  * A change counts if it is larger than the threshold and if the two intervals
- * do not overlap. Noise is the change at which they would touch.
+ * do not overlap; then noise is the change at which they would touch. "No change"
+ * needs intervals that would have shown one of the size of the threshold, in
+ * either direction. One round has no interval and proves nothing.
  *
  * @threshold: thousandths of a percent
  */
@@ -54,74 +57,27 @@ struct change judge_pair(const struct result *base, const struct result *new,
 			 unsigned int threshold)
 {
 	double diff = (double)new->value - (double)base->value;
-	double touch, limit = threshold / 1000.0;
+	double limit = threshold / 1000.0, slower, faster;
 	struct change c;
 
-	if (diff > 0)
-		touch = (double)(new->value - new->low) + (double)(base->high - base->value);
-	else
-		touch = (double)(new->high - new->value) + (double)(base->value - base->low);
+	/* What the intervals allow for in front of a rise, and of a fall. */
+	slower = (double)(new->value - new->low) + (double)(base->high - base->value);
+	faster = (double)(new->high - new->value) + (double)(base->value - base->low);
 	c.percent = 100 * diff / base->value;
-	c.noise = 100 * touch / base->value;
-	if (c.percent > limit)
+	if (c.percent > limit) {
+		c.noise = 100 * slower / base->value;
 		c.verdict = c.percent > c.noise ? REGRESSION : INCONCLUSIVE;
-	else if (-c.percent > limit)
+	} else if (-c.percent > limit) {
+		c.noise = 100 * faster / base->value;
 		c.verdict = -c.percent > c.noise ? IMPROVEMENT : INCONCLUSIVE;
-	else
+	} else {
+		c.noise = 100 * (slower > faster ? slower : faster) / base->value;
 		c.verdict = c.noise > limit ? INCONCLUSIVE : NO_CHANGE;
-	if (judge_disturbed(base) || judge_disturbed(new))
+	}
+	if (judge_disturbed(base) || judge_disturbed(new) || !base->confidence ||
+	    !new->confidence)
 		c.verdict = INCONCLUSIVE;
 	return c;
-}
-
-/**
- * judge_merge() - one measurement of a case out of all runs of a file
- *
- * Runs of the same kernel differ by more than the interval of one run says.
- * Where a file holds several, the median stands for them and the interval
- * reaches from the lowest to the highest.
- *
- * @merged: value, low, high, disturbance and the keys of the last run; its
- * arrays belong to @res
- * @run: the last run that has the case
- * Return: false if no run has it.
- */
-bool judge_merge(const struct results *res, const char *name, struct rcase *merged,
-		 const struct run **run)
-{
-	__u64 values[64], low = ~0ull, high = 0;
-	struct rcase *c, *found = NULL;
-	unsigned int i, n = 0;
-
-	for (i = res->nr_runs; i--; ) {
-		c = run_find(&res->runs[i], name);
-		if (!c || c->skipped)
-			continue;
-		if (!found) {
-			found = c;
-			*merged = *c;
-			*run = &res->runs[i];
-		}
-		/* One wrong answer is worse than many right ones. */
-		if (!c->timed) {
-			*merged = *c;
-			return true;
-		}
-		if (n == 64)
-			break;
-		values[n++] = c->r.value;
-		if (c->r.low < low)
-			low = c->r.low;
-		if (c->r.high > high)
-			high = c->r.high;
-	}
-	if (n > 1) {
-		stats_sort(values, n);
-		merged->r.value = stats_median(values, n);
-		merged->r.low = low;
-		merged->r.high = high;
-	}
-	return found;
 }
 
 static void list_difference(char *buf, size_t size, const char *name, const char *a,
@@ -196,5 +152,61 @@ unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,
 		n++;
 		list_difference(buf, size, case_must[i], va, vb);
 	}
+	return n;
+}
+
+/**
+ * judge_merge() - one measurement of a case out of all runs of a file
+ *
+ * Runs of the same kernel differ by more than the interval of one run says.
+ * Where a file holds several of a program, the median stands for them and the
+ * interval reaches from the lowest to the highest. Any wrong answer counts.
+ *
+ * @merged: the figures and keys of the last run, with the above; its arrays
+ * belong to @res
+ * @run: the last run that has the case
+ * @mixed: receives the keys in which the runs differ and must not, or nothing
+ * Return: false if no run has it.
+ */
+bool judge_merge(const struct results *res, const char *name, struct rcase *merged,
+		 const struct run **run, char *mixed, size_t size)
+{
+	__u64 *values, low = ~0ull, high = 0;
+	unsigned int i, n = 0, last = 0;
+	struct rcase *c;
+
+	*mixed = '\0';
+	values = calloc(res->nr_runs, sizeof(*values));
+	for (i = res->nr_runs; i-- && values; ) {
+		c = run_find(&res->runs[i], name);
+		if (!c || c->skipped || (n && strcmp(res->runs[i].program, (*run)->program)))
+			continue;
+		if (!n) {
+			last = i;
+			*run = &res->runs[i];
+			*merged = *c;
+		} else if (!c->timed) {
+			*merged = *c;
+		}
+		values[n++] = c->r.value;
+		if (c->r.low < low)
+			low = c->r.low;
+		if (c->r.high > high)
+			high = c->r.high;
+		if (!*mixed && i != last &&
+		    !judge_keys(&res->runs[i].fp, &(*run)->fp, KEY_MUST, mixed, size))
+			judge_case_keys(c->extra, c->nr_extra, merged->extra,
+					merged->nr_extra, mixed, size);
+	}
+	if (n > 1 && merged->timed) {
+		stats_sort(values, n);
+		merged->r.value = stats_median(values, n);
+		merged->r.low = low;
+		merged->r.high = high;
+		/* The range of n covers the median but for 2^(1-n). */
+		if (n > 5 || !merged->r.confidence)
+			merged->r.confidence = n > 16 ? 100000 : 100000 - (200000 >> n);
+	}
+	free(values);
 	return n;
 }

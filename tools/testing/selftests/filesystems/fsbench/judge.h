@@ -27,7 +27,7 @@ struct change judge_pair(const struct result *base, const struct result *new,
 			 unsigned int threshold);
 bool judge_disturbed(const struct result *r);
 bool judge_merge(const struct results *res, const char *name, struct rcase *merged,
-		 const struct run **run);
+		 const struct run **run, char *mixed, size_t size);
 unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b,
 			enum key_class class, char *buf, size_t size);
 unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,

@@ -481,6 +481,12 @@ static struct rcase *add_case(struct parser *p, struct run *run, const char *nam
 	return c;
 }
 
+/* Does it have its record already? Before that there are only rounds of it. */
+static bool case_is_done(const struct rcase *c)
+{
+	return c->timed || c->skipped || c->r.unexpected;
+}
+
 static int parse_round(struct parser *p, struct run *run, char *rest)
 {
 	char *name, *key, *value;
@@ -494,6 +500,8 @@ static int parse_round(struct parser *p, struct run *run, char *rest)
 	c = add_case(p, run, name);
 	if (!c)
 		return -1;
+	if (case_is_done(c))
+		return bad_line(p, "a round of %s after the case", name);
 	while ((ret = next_word(&rest, &key, &value)) > 0) {
 		if (!value)
 			return bad_line(p, "\"%s\" is not key=value", key);
@@ -531,7 +539,7 @@ static int parse_case(struct parser *p, struct run *run, const char *name, char 
 	c = add_case(p, run, name);
 	if (!c)
 		return -1;
-	if (c->timed || c->skipped || c->r.unexpected)
+	if (case_is_done(c))
 		return bad_line(p, "case %s is there twice", name);
 	while ((ret = next_word(&rest, &key, &value)) > 0) {
 		if (!value)
@@ -539,6 +547,8 @@ static int parse_case(struct parser *p, struct run *run, const char *name, char 
 		for (i = 0; i < ARRAY_SIZE(fields) && strcmp(key, fields[i].name); i++)
 			;
 		if (i < ARRAY_SIZE(fields)) {
+			if (seen & 1u << i)
+				return bad_line(p, "%s is there twice", key);
 			if (fields[i].milli ? parse_milli(value, &v) : parse_count(value, &v))
 				return bad_line(p, "%s=%s is not a number", key, value);
 			memcpy((char *)&c->r + fields[i].offset, &v, sizeof(v));
@@ -565,14 +575,24 @@ static int parse_case(struct parser *p, struct run *run, const char *name, char 
 	for (i = 0; i < FIELDS_NEEDED; i++)
 		if (!(seen & 1u << i))
 			return bad_line(p, "case %s does not say %s", name, fields[i].name);
-	if (!c->r.value || c->r.min > c->r.value || c->r.value > c->r.max ||
-	    c->r.low > c->r.value || c->r.value > c->r.high)
+	if (!c->r.value || c->r.min > c->r.value || c->r.value > c->r.median ||
+	    c->r.median > c->r.max || c->r.min > c->r.mean || c->r.mean > c->r.max ||
+	    c->r.low > c->r.value || c->r.value > c->r.high ||
+	    c->r.disturbed > c->r.batches || c->r.match_ratio != 100000)
 		return bad_line(p, "case %s: its figures contradict each other", name);
 	if (c->nr_rounds && c->nr_rounds != c->r.rounds)
 		return bad_line(p, "case %s says %llu rounds and has %u", name, c->r.rounds,
 				c->nr_rounds);
 	c->timed = true;
 	return 0;
+}
+
+static bool has_control(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return true;
+	return false;
 }
 
 static int parse_record(struct parser *p, char *line)
@@ -584,6 +604,8 @@ static int parse_record(struct parser *p, char *line)
 	__u64 v;
 	int ret;
 
+	if (has_control(line))
+		return bad_line(p, "a control character");
 	if (next_word(&rest, &word, &value) != 1 || value)
 		return bad_line(p, "not a record");
 	if (!strcmp(word, "run")) {
@@ -617,6 +639,8 @@ static int parse_record(struct parser *p, char *line)
 		c = add_case(p, run, word);
 		if (!c)
 			return -1;
+		if (case_is_done(c))
+			return bad_line(p, "case %s is there twice", word);
 		c->skipped = true;
 		return 0;
 	}
@@ -627,7 +651,7 @@ static int parse_record(struct parser *p, char *line)
 		/* A case that crashed has rounds and no line: it does not count. */
 		for (ret = 0; ret < (int)run->nr_cases; ret++) {
 			c = &run->cases[ret];
-			v -= c->timed || c->skipped || c->r.unexpected;
+			v -= case_is_done(c);
 		}
 		if (v)
 			return bad_line(p, "the run says that it has another number of cases");

@@ -35,13 +35,14 @@ void stats_sort(__u64 *v, size_t n)
  */
 __u64 stats_quantile(const __u64 *sorted, size_t n, unsigned int num, unsigned int den)
 {
-	__u64 pos = (__u64)(n - 1) * num;
+	__u64 pos = (__u64)(n - 1) * num, rest = pos % den, gap;
 	size_t i = pos / den;
-	__u64 rest = pos % den;
 
 	if (!rest)
 		return sorted[i];
-	return sorted[i] + ((sorted[i + 1] - sorted[i]) * rest + den / 2) / den;
+	/* gap * rest / den, without overflow */
+	gap = sorted[i + 1] - sorted[i];
+	return sorted[i] + gap / den * rest + (gap % den * rest + den / 2) / den;
 }
 
 /**

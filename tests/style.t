@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a reviewer looks for before reading: style, licences, what must not be in
+# the files, and that every compiler takes the code without a warning.
+
+. "${BASH_SOURCE[0]%/*}/tap.sh"
+
+export LC_ALL=C
+fs=tools/testing/selftests/filesystems
+mkdir -p "$FSBENCH_BUILD/tests"
+work=$(mktemp -d "$FSBENCH_BUILD/tests/style.XXXXXX") || exit 1
+trap 'cd / && rm -rf "$work"' EXIT
+cd "$FSBENCH_TOP" || exit 1
+
+# Those not yet added as well; without git, all.
+git ls-files -z -co --exclude-standard >"$work/ls" 2>/dev/null ||
+	find . -path ./build -prune -o -type f -printf '%P\0' >"$work/ls"
+while IFS= read -r -d '' file; do
+	[ ! -f "$file" ] || files+=("$file")
+done <"$work/ls"
+matching() { printf '%s\n' "${files[@]}" | grep -E "$1"; }
+mapfile -t sources < <(matching '^(tools|tests)/.*\.[ch]$')
+mapfile -t shipped < <(matching '^tools/.*\.[ch]$')
+mapfile -t shell < <(matching '(\.sh|\.t|^\.ci/run)$')
+
+none() { ! grep "$@" || return 1; }
+
+clean_source()
+{
+	# It looks for files in its working directory.
+	(cd "$work" && perl "$KTREE_612/scripts/checkpatch.pl" --no-tree --strict --terse --no-summary \
+		--ignore FILE_PATH_CHANGES -f "${sources[@]/#/$FSBENCH_TOP/}")
+}
+t "checkpatch --strict has nothing to say" clean_source
+
+# Not those that the kernel keeps without, nor text for people.
+licences()
+{
+	local file bad=0
+
+	for file in "${files[@]}"; do
+		case ${file##*/} in
+		config|settings|README|*.md|LICENSE*|COPYING|.shellcheckrc) continue ;;
+		esac
+		! grep -qI . "$file" || head -n 2 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0' ||
+			{ echo "$file"; bad=1; }
+	done
+	return $bad
+}
+t "every file names its licence at the top" licences
+
+t "no path of the author's machine" none -nIE '/(work|home|root)/' "${files[@]}"
+t "no white space at the end of a line" none -nIE '[[:blank:]]$' "${files[@]}"
+t "no shell is started" none -nE '\<(system|popen|wordexp)[[:blank:]]*\(|/bin/(ba)?sh\>' \
+	"${shipped[@]}"
+
+short()
+{
+	awk '
+		/^\{/ { start = FNR }
+		/^\}/ && start {
+			if (FNR - start - 1 > 30) {
+				print FILENAME ":" start ": " FNR - start - 1 " lines"
+				bad = 1
+			}
+			start = 0
+		}
+		END { exit bad }' "$fs"/*_perf/*_test.c
+}
+t "no function of a suite has more than 30 lines" short
+
+ignored()
+{
+	local dir program programs
+
+	for dir in "$fs"/*/; do
+		read -ra programs < <(sed -n 's/^TEST_GEN_[A-Z_]* *[:+]*= *//p' "$dir/Makefile")
+		[ "${#programs[@]}" -gt 0 ] || { echo "no program in $dir"; return 1; }
+		for program in "${programs[@]}"; do
+			grep -qFx "/$program" "$dir/.gitignore" || { echo "$dir$program"; return 1; }
+		done
+	done
+}
+t ".gitignore has every program" ignored
+
+symbols()
+{
+	local file
+
+	for file in "$fs"/*/config; do
+		! grep -nvE '^CONFIG_[A-Z0-9_]+=([ym]|[0-9]+|"[^"]*")$' "$file" && sort -cu "$file" || return
+	done
+}
+t "config files are well-formed and sorted" symbols
+
+documented()
+{
+	local name bad=0
+
+	for name in $(grep -ohE '"(FSBENCH|KSFT)_[A-Z_]+"' $fs/fsbench/options.c | tr -d '"' | sort -u); do
+		grep -qw "$name" README.md || { echo "$name"; bad=1; }
+	done
+	return $bad
+}
+if [ -e README.md ]; then t "README.md has every variable" documented
+else skip "README.md has every variable" "no README.md yet"; fi
+
+if command -v shellcheck >/dev/null; then
+	t "shellcheck has nothing to say" shellcheck -x "${shell[@]}"
+else
+	skip "shellcheck has nothing to say" "shellcheck is not installed"
+fi
+
+# Compilers. In the kernel tree, because the harness is included from there.
+# The kernel's headers are the distribution's, which musl-gcc does not look at.
+compilers=(gcc "gcc -m32" "gcc -static" clang "clang -m32"
+	"musl-gcc -static -idirafter /usr/include -idirafter /usr/include/$(uname -m)-linux-gnu")
+
+name_of()
+{
+	local name=${1%% -idirafter*}
+
+	echo "${name// /}"
+}
+
+compiled()
+{
+	local out suite
+
+	out=$work/$(name_of "$1")
+	mkdir "$out"
+	cd "$KTREE/$fs/fsbench" || return
+	for suite in xattr_perf btrfs_remap_perf; do
+		# shellcheck disable=SC2086 # several words
+		$1 -O2 -g -Wall -Wextra -Werror -o "$out/$suite" "../$suite/${suite}_test.c" \
+			{bench,judge,machine,options,results,scratch,stats}.c || return
+	done
+	# shellcheck disable=SC2086
+	$1 -O2 -g -Wall -Wextra -Werror -o "$out/fsbench" fsbench.c {judge,machine,options,results,stats}.c
+}
+
+# One at a time on each CPU is soon enough.
+for compiler in "${compilers[@]}"; do
+	while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+	(compiled "$compiler" >"$work/said.$(name_of "$compiler")" 2>&1 ||
+		echo "failed" >>"$work/said.$(name_of "$compiler")") &
+done
+wait
+
+runs()
+{
+	FSBENCH_ROUNDS=2 "$work/$1/xattr_perf" -r xattr_list.tmpfs_1.flistxattr >"$work/log" ||
+		{ cat "$work/log"; return 1; }
+	grep '^ok 1 xattr_list.tmpfs_1.flistxattr$' "$work/log" && "$work/$1/fsbench" check "$work/log"
+}
+
+for compiler in "${compilers[@]}"; do
+	name=$(name_of "$compiler")
+	if [[ $compiler == *-m32 && $(uname -m) != x86_64 ]]; then
+		skip "$name" "not on $(uname -m)"
+		continue
+	fi
+	t "$name: no warning" diff /dev/null "$work/said.$name"
+	case $name in
+	musl*|gcc-m32|gcc-static)
+		t "$name: runs" runs "$name" ;;
+	esac
+done
+plan
