@@ -5,810 +5,439 @@
  * what this kind of machine does not have is "n/a", so that a run in a bare
  * initramfs and a run on a laptop have the same keys.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "machine.h"		/* first, for _GNU_SOURCE */
+
 #include <assert.h>
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <link.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <gnu/libc-version.h>
-#endif
 
-#include "machine.h"
-
-#ifndef FSBENCH_VERSION
-#define FSBENCH_VERSION "1"
-#endif
 #ifndef FSBENCH_CFLAGS
-#define FSBENCH_CFLAGS "unknown"
+#define FSBENCH_CFLAGS	"unknown"
 #endif
-
 #ifdef __clang__
-#define COMPILER __VERSION__
+#define COMPILER	__VERSION__
 #else
-#define COMPILER "gcc " __VERSION__
+#define COMPILER	"gcc " __VERSION__
 #endif
-#ifndef ARRAY_SIZE
-#define ARRAY_SIZE(arr) (sizeof(arr) / sizeof((arr)[0]))
-#endif
-#define CPU_DIR		"/sys/devices/system/cpu"
-#define TEXT_MAX	(8u << 20)
+#define RDONLY		(O_RDONLY | O_CLOEXEC)
+#define CPU_DIR		"/sys/devices/system/cpu/"
 #define FNV_BASIS	0xcbf29ce484222325ULL
-#define FNV_PRIME	0x100000001b3ULL
+
+/* What the readers share. A text that cannot be read is empty. */
+static struct {
+	int cpu;			/* -1: not pinned */
+	char pinned[16];
+	struct utsname uts;
+	char proc[1 << 20], config[1 << 20];
+	char buf[8192];			/* of the functions that look something up */
+	char value[8192];		/* of add() */
+} m;
 
 static const char absent[] = "n/a";
-
-/* What the readers share. The texts are NULL if they could not be read. */
-struct machine {
-	int cpu;
-	cpu_set_t measured;		/* cpu, or all that are allowed */
-	struct utsname uts;
-	char *cmdline;
-	char *config;
-	char *status;
-	char *cpuinfo;			/* the part about the measured CPU */
-	char word[64];			/* of param() */
-	char buf[8192];			/* what a reader returns */
-};
 
 static unsigned long long fnv1a(unsigned long long hash, const void *data, size_t len)
 {
 	const unsigned char *p = data;
 
 	while (len--)
-		hash = (hash ^ *p++) * FNV_PRIME;
+		hash = (hash ^ *p++) * 0x100000001b3ULL;
 	return hash;
 }
 
-/* Files */
-
-static char *slurp(int fd)
+/* Append to the value of the key that is being read. */
+static __printf(1, 2) const char *add(const char *fmt, ...)
 {
-	size_t len = 0, size = 0;
-	char *text = NULL;
-	ssize_t n;
+	size_t len = strlen(m.value);
+	va_list ap;
 
-	do {
-		if (size - len < 2) {
-			char *more;
+	va_start(ap, fmt);
+	vsnprintf(m.value + len, sizeof(m.value) - len, fmt, ap);
+	va_end(ap);
+	return m.value;
+}
 
-			size = size ? 2 * size : 16384;
-			more = size <= TEXT_MAX ? realloc(text, size) : NULL;
-			if (!more) {
-				free(text);
-				return NULL;
-			}
-			text = more;
-		}
-		n = read(fd, text + len, size - len - 1);
-		if (n > 0)
-			len += n;
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	if (n < 0) {
-		free(text);
-		return NULL;
-	}
+/* A file as far as there is room; its length, -1 if it cannot be read. */
+static ssize_t load(int fd, char *text, size_t size)
+{
+	size_t len = 0;
+	ssize_t n = -1;
+
+	while (fd >= 0 && (n = read(fd, text + len, size - 1 - len)) > 0)
+		len += n;
 	text[len] = '\0';
-	return text;
+	if (fd >= 0)
+		close(fd);
+	return n ? n : (ssize_t)len;
 }
 
-static char *slurp_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text;
-
-	if (fd < 0)
-		return NULL;
-	text = slurp(fd);
-	close(fd);
-	return text;
-}
-
-/* Length, or -1 and errno; for attributes, which one read returns in full. */
-static ssize_t read_at(int dir, const char *path, char *buf, size_t size)
-{
-	int saved, fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	n = read(fd, buf, size - 1);
-	saved = errno;
-	close(fd);
-	errno = saved;
-	buf[n > 0 ? n : 0] = '\0';
-	return n;
-}
-
-/* A missing file says something only where its filesystem is mounted. */
+/* ENOENT says something only where the filesystem of the file is mounted. */
 static const char *missing(const char *path)
 {
-	static const struct {
-		const char *prefix, *witness;
-	} mounts[] = {
-		{ "/sys/kernel/security/", "/sys/kernel/security/lsm" },
-		{ "/sys/kernel/debug/", "/sys/kernel/debug/sched" },
-		{ "/sys/kernel/tracing/", "/sys/kernel/tracing/trace" },
-		{ "/sys/", "/sys/kernel" },
-		{ "/proc/", "/proc/self" },
+	static const char * const witness[] = {
+		"/sys/kernel/security/lsm", "/sys/kernel/debug/sched",
+		"/sys/kernel/tracing/trace", "/sys/kernel", "/proc/self",
 	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(mounts); i++)
-		if (!strncmp(path, mounts[i].prefix, strlen(mounts[i].prefix)))
-			return access(mounts[i].witness, F_OK) ? NULL : absent;
+	for (i = 0; errno == ENOENT && i < ARRAY_SIZE(witness); i++)
+		if (!strncmp(path, witness[i], strrchr(witness[i], '/') + 1 - witness[i]))
+			return access(witness[i], F_OK) ? NULL : absent;
 	return NULL;
 }
 
-static const char *rd_file(struct machine *m, const char *path)
+/* The first line. */
+static const char *rd_file(const char *path)
 {
-	size_t len;
+	int fd = open(path, RDONLY);
 
-	if (read_at(AT_FDCWD, path, m->buf, sizeof(m->buf)) < 0)
-		return errno == ENOENT || errno == ENOTDIR ? missing(path) : NULL;
-	len = strcspn(m->buf, "\n");
-	if (!m->buf[len + !!m->buf[len]])	/* one line, as most are */
-		m->buf[len] = '\0';
-	return m->buf[0] && strcmp(m->buf, "(null)") ? m->buf : "none";
+	if (fd < 0)
+		return missing(path);
+	if (load(fd, m.buf, sizeof(m.buf)) < 0)
+		return NULL;
+	m.buf[strcspn(m.buf, "\n")] = '\0';
+	return m.buf[0] && strcmp(m.buf, "(null)") ? m.buf : "none";
+}
+
+static const char *rd_cpu(const char *file)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), CPU_DIR "cpu%d/%s", m.cpu, file);
+	return m.cpu < 0 ? NULL : rd_file(path);
 }
 
 /* The chosen one of "always [madvise] never" or "none (full) lazy". */
-static const char *rd_choice(struct machine *m, const char *path)
+static const char *rd_choice(const char *path)
 {
-	const char *v = rd_file(m, path);
-	char *start;
+	const char *v = rd_file(path);
+	char *start = v == m.buf ? strpbrk(m.buf, "[(") : NULL;
 
-	if (v != m->buf)
-		return v;
-	start = strpbrk(m->buf, "[(");
 	if (!start)
 		return v;
 	start[strcspn(start, "])")] = '\0';
 	return start + 1;
 }
 
-/* The value of "name : value" in a text of lines, up to the end of the text. */
-static const char *field(const char *text, const char *name)
+static const char *rd_string(const char *text)
 {
-	size_t len = strlen(name);
-
-	while (text) {
-		if (!strncmp(text, name, len)) {
-			const char *v = text + len + strspn(text + len, " \t");
-
-			if (*v == ':')
-				return v + 1 + strspn(v + 1, " \t");
-		}
-		text = strchr(text, '\n');
-		text = text ? text + 1 : NULL;
-	}
-	return NULL;
+	return text;
 }
 
-static const char *rd_field(struct machine *m, const char *v, const char *otherwise)
+/* "name : value" of this CPU in /proc/cpuinfo, or in /proc/self/status. */
+static const char *rd_proc(const char *name)
 {
-	if (!v)
-		return otherwise;
-	snprintf(m->buf, sizeof(m->buf), "%.*s", (int)strcspn(v, "\n"), v);
-	return m->buf;
-}
+	const char *v = m.proc;
+	bool start;
 
-/* The value of a boot parameter, "" if it stands alone; the last one counts. */
-static const char *param(struct machine *m, const char *name)
-{
-	size_t n, len = strlen(name);
-	const char *p, *found = NULL;
-
-	for (p = m->cmdline; p && *p; p += n + strspn(p + n, "\n ")) {
-		n = strcspn(p, "\n ");
-		if (n == 2 && !strncmp(p, "--", n))
-			break;			/* the rest is for init */
-		if (n < len || strncmp(p, name, len) || (n > len && p[len] != '='))
+	while ((v = strstr(v, name))) {
+		start = v == m.proc || v[-1] == '\n';
+		v += strlen(name);
+		v += strspn(v, " \t");
+		if (!start || *v != ':')
 			continue;
-		n -= len;
-		p += len;
-		snprintf(m->word, sizeof(m->word), "%.*s", n ? (int)n - 1 : 0, p + !!n);
-		found = m->word;
+		v += 1 + strspn(v + 1, " \t");
+		snprintf(m.buf, sizeof(m.buf), "%.*s", (int)strcspn(v, "\n"), v);
+		return m.buf;
 	}
+	return m.proc[0] ? absent : NULL;
+}
+
+static const char *rd_config(const char *symbol)
+{
+	char pattern[64];
+	const char *v;
+
+	snprintf(pattern, sizeof(pattern), "\nCONFIG_%s=", symbol);
+	v = strstr(m.config, pattern);
+	if (!v)
+		return m.config[0] ? "n" : "";
+	v += strlen(pattern);
+	v += *v == '"';
+	snprintf(m.buf, sizeof(m.buf), "%.*s", (int)strcspn(v, "\"\n"), v);
+	return m.buf;
+}
+
+/* The last "name=value" on the command line. */
+static const char *param(const char *name)
+{
+	char *p, *found = NULL;
+
+	if (rd_file("/proc/cmdline") != m.buf)
+		return NULL;
+	for (p = m.buf; (p = strstr(p, name)); p++)
+		if (p == m.buf || p[-1] == ' ')
+			found = p;
+	if (found)
+		found[strcspn(found, " ")] = '\0';
 	return found;
 }
 
-/* CPUs */
-
-static void parse_list(const char *text, cpu_set_t *set)
+/* What the wildcard stands for in the name of the list, as "0-3,8", with this CPU. */
+static const char *rd_which(const char *pattern)
 {
-	unsigned long from, to;
-	char *end;
+	size_t i, len = strcspn(pattern, "[*");
+	int from, to;
+	glob_t g;
+	char *p;
 
-	CPU_ZERO(set);
-	for (; *text >= '0' && *text <= '9'; text = end + (*end == ',')) {
-		from = strtoul(text, &end, 10);
-		to = *end == '-' ? strtoul(end + 1, &end, 10) : from;
-		for (; from <= to && from < CPU_SETSIZE; from++)
-			CPU_SET(from, set);
+	if (glob(pattern, 0, NULL, &g))
+		return rd_file(pattern);	/* which is not there */
+	for (i = 0; i < g.gl_pathc; i++) {
+		p = rd_file(g.gl_pathv[i]) == m.buf ? strtok(m.buf, ",") : NULL;
+		for (; p; p = strtok(NULL, ",")) {
+			if (sscanf(p, "%d-%d", &from, &to) == 1)
+				to = from;
+			if (m.cpu >= from && m.cpu <= to)
+				add("%.*s", (int)strcspn(g.gl_pathv[i] + len, "/"),
+				    g.gl_pathv[i] + len);
+		}
 	}
+	globfree(&g);
+	return *m.value ? m.value : absent;
 }
 
-/* A file of the measured CPU; of all of them, if it may be any. */
-static const char *rd_cpu(struct machine *m, const char *file)
+/* Not every release has it on x86. Without it all CPUs are alike: that is 1024. */
+static const char *rd_capacity(const char *file)
 {
-	char path[128], first[128] = "";
-	int cpu;
+	const char *v = rd_cpu(file);
 
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		const char *v;
+	return v == absent ? "1024" : v;
+}
 
-		if (!CPU_ISSET(cpu, &m->measured))
-			continue;
-		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, file);
-		v = rd_file(m, path);
-		if (!v)
-			return NULL;
-		if (first[0] && strncmp(first, v, sizeof(first) - 1))
-			return "mixed";
-		snprintf(first, sizeof(first), "%s", v);
-	}
-	if (!first[0])
-		return NULL;
-	memcpy(m->buf, first, sizeof(first));
-	return m->buf;
+static const char *rd_turbo(const char *no_turbo)
+{
+	const char *v = rd_file(no_turbo);
+
+	if (v == m.buf)
+		return *v == '0' ? "on" : "off";
+	v = rd_file(CPU_DIR "cpufreq/boost");
+	return v != m.buf ? v : *v == '1' ? "on" : "off";
+}
+
+static const char *rd_model(const char *fields)
+{
+	char names[128], *name;
+
+	snprintf(names, sizeof(names), "%s", fields);
+	for (name = strtok(names, ","); name; name = strtok(NULL, ","))
+		if (rd_proc(name) == m.buf)
+			add("%s%s", *m.value ? "/" : "", m.buf);
+	return m.value;
 }
 
 /*
- * Not every release shows cpu_capacity on x86. Without the file all CPUs are
- * alike to the scheduler, which is 1024 where there is one: so two releases on
- * one machine can be compared.
+ * "name: value" of all files that match, once each, but for what costs nothing:
+ * every release adds files that say so. The flags of slabs are for root.
  */
-static const char *rd_capacity(struct machine *m, const char *file)
+static const char *rd_costs(const char *patterns)
 {
-	const char *v = rd_cpu(m, file);
-
-	return v && !strcmp(v, absent) ? "1024" : v;
-}
-
-/* Hybrid x86 has one PMU for each core type, arm64 an ID register. */
-static const char *rd_core_type(struct machine *m, const char *file)
-{
-	static const char * const pmu[] = { "cpu_core", "cpu_atom", "cpu_lowpower" };
-	char path[64];
-	cpu_set_t set;
+	char list[256], entry[512], *p;
+	const char *v = NULL;
+	glob_t g = { 0 };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(pmu); i++) {
-		snprintf(path, sizeof(path), "/sys/devices/%s/cpus", pmu[i]);
-		if (rd_file(m, path) != m->buf)
+	snprintf(list, sizeof(list), "%s", patterns);
+	for (p = strtok(list, ","); p; p = strtok(NULL, ","))
+		if (glob(p, GLOB_APPEND, NULL, &g))
+			v = rd_file(p);		/* which is not there */
+	for (i = 0; i < g.gl_pathc; i++) {
+		v = rd_file(g.gl_pathv[i]);
+		if (!v)
+			break;
+		if (v == absent || !strcmp(v, "0") || !strncmp(v, "Not affected", 12))
 			continue;
-		parse_list(m->buf, &set);
-		CPU_AND(&set, &set, &m->measured);
-		if (CPU_COUNT(&set))
-			return CPU_EQUAL(&set, &m->measured) ? pmu[i] : "mixed";
+		snprintf(entry, sizeof(entry), "%s: %s; ", strrchr(g.gl_pathv[i], '/') + 1, v);
+		if (!strstr(m.value, entry))
+			add("%s", entry);
 	}
-	return rd_cpu(m, file);
+	globfree(&g);
+	return !v ? NULL : *m.value ? m.value : i ? "none" : v;
 }
 
-static const char *rd_model(struct machine *m, const char *arg)
+static const char *rd_hypervisor(const char *flag)
 {
-	static const char * const names[] = {
-		"model name", "Model Name", "cpu model", "cpu family", "model", "stepping",
-		"CPU implementer", "CPU variant", "CPU part", "CPU revision",
-		"cpu", "revision", "uarch", "isa", "mvendorid", "marchid", "mimpid",
-	};
-	size_t i, len = 0;
+	const char *v = rd_proc("flags");
+
+	if (v != m.buf)
+		return NULL;
+	if (!strstr(v, flag))
+		return "none";
+	if (rd_file("/sys/class/dmi/id/sys_vendor") == m.buf)
+		add("%s ", m.buf);
+	if (rd_file("/sys/class/dmi/id/product_name") == m.buf)
+		add("%s", m.buf);
+	return *m.value ? m.value : "yes";
+}
+
+/* /sys/kernel/realtime says the same, but not every release has it. */
+static const char *rd_version(const char *word)
+{
+	return strstr(m.uts.version, word) ? "1" : "0";
+}
+
+static const char *rd_sysconf(const char *what)
+{
+	return add("%ld", sysconf(*what == 'c' ? _SC_NPROCESSORS_ONLN : _SC_PAGESIZE));
+}
+
+/* ns for one read: the best of short batches, since noise only adds. */
+static const char *rd_clock_cost(const char *arg)
+{
+	long long ns, best = -1;
+	struct timespec a, b;
+	int i, j;
 
 	(void)arg;
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		const char *v = field(m->cpuinfo, names[i]);
-
-		if (v && len < sizeof(m->buf))
-			len += snprintf(m->buf + len, sizeof(m->buf) - len, "%s%.*s",
-					len ? "/" : "", (int)strcspn(v, "\n"), v);
+	for (i = 0; i < 16; i++) {
+		clock_gettime(CLOCK_MONOTONIC_RAW, &a);
+		for (j = 0; j < 256; j++)
+			clock_gettime(CLOCK_MONOTONIC_RAW, &b);
+		ns = (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
+		best = i && best < ns ? best : ns;
 	}
-	return len ? m->buf : NULL;
+	return add("%lld", (best + 128) / 256);
 }
 
-static const char *rd_cpuinfo(struct machine *m, const char *name)
+static const char *rd_build_id(const char *path)
 {
-	return m->cpuinfo ? rd_field(m, field(m->cpuinfo, name), absent) : NULL;
+	unsigned int note[2048];	/* length of name and ID, type, name, ID */
+	ssize_t len = load(open(path, RDONLY), (char *)note, sizeof(note));
+	size_t i, j, nr = len > 0 ? len / sizeof(*note) : 0;
+
+	for (i = 0; i + 4 < nr && !*m.value; i++)
+		if (note[i] == 4 && note[i + 1] <= 4 * (nr - i - 4) &&
+		    note[i + 2] == NT_GNU_BUILD_ID && !memcmp(&note[i + 3], "GNU", 4))
+			for (j = 0; j < note[i + 1]; j++)
+				add("%02x", ((unsigned char *)&note[i + 4])[j]);
+	return m.value;
 }
 
-static const char *rd_status(struct machine *m, const char *name)
-{
-	return rd_field(m, field(m->status, name), NULL);
-}
-
-static const char *rd_measured(struct machine *m, const char *arg)
-{
-	snprintf(m->buf, sizeof(m->buf), "%d", m->cpu);
-	return m->cpu < 0 ? arg : m->buf;
-}
-
-static const char *rd_turbo(struct machine *m, const char *path)
-{
-	const char *v = rd_file(m, path);
-
-	if (v == m->buf)
-		return *v == '0' ? "on" : "off";	/* the file is no_turbo */
-	v = rd_file(m, CPU_DIR "/cpufreq/boost");
-	return v == m->buf ? (*v == '1' ? "on" : "off") : v;
-}
-
-static const char *rd_node(struct machine *m, const char *path)
-{
-	char dir[64];
-	int node = -1;
-	struct dirent *de;
-	DIR *d;
-
-	if (m->cpu < 0)
-		return rd_file(m, path);
-	snprintf(dir, sizeof(dir), CPU_DIR "/cpu%d", m->cpu);
-	d = opendir(dir);
-	if (!d)
-		return NULL;
-	while (node < 0 && (de = readdir(d)))
-		if (sscanf(de->d_name, "node%d", &node) != 1)
-			node = -1;
-	closedir(d);
-	snprintf(m->buf, sizeof(m->buf), "%d", node);
-	return node < 0 ? absent : m->buf;
-}
-
-/* Kernel */
-
-static const char *rd_uts(struct machine *m, const char *what)
-{
-	return *what == 'r' ? m->uts.release : *what == 'v' ? m->uts.version : m->uts.machine;
-}
-
-static const char *rd_build_id(struct machine *m, const char *path)
-{
-	unsigned int note[3];	/* size of the name, of the content, type */
-	char notes[8192];
-	ssize_t len = read_at(AT_FDCWD, path, notes, sizeof(notes));
-	size_t i, desc, pos = 0;
-
-	while (len > 0 && pos + sizeof(note) <= (size_t)len) {
-		memcpy(note, notes + pos, sizeof(note));
-		if (note[0] > sizeof(notes) || note[1] > sizeof(notes))
-			break;
-		desc = pos + sizeof(note) + ((note[0] + 3) & ~3u);
-		pos = desc + ((note[1] + 3) & ~3u);
-		if (pos > (size_t)len)
-			break;
-		if (note[2] != NT_GNU_BUILD_ID || !note[1] || note[0] != 4 ||
-		    memcmp(notes + desc - 4, "GNU", 4))
-			continue;
-		for (i = 0; i < note[1] && i < 64; i++)
-			snprintf(m->buf + 2 * i, 3, "%02x", (unsigned char)notes[desc + i]);
-		return m->buf;
-	}
-	return NULL;
-}
-
-/* What gzip makes of an open file, or NULL. */
-static char *gunzip(int fd)
-{
-	static const char * const paths[] = { "/bin/gzip", "/usr/bin/gzip" };
-	char *const argv[] = { "gzip", "-dc", NULL };
-	char *const envp[] = { NULL };
-	int status = 0, pipefd[2];
-	char *text;
-	size_t i;
-	pid_t pid;
-
-	if (pipe2(pipefd, O_CLOEXEC))
-		return NULL;
-	pid = fork();
-	if (!pid) {
-		/* Moved up first: dup2() to itself would leave it O_CLOEXEC. */
-		int in = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-		int out = fcntl(pipefd[1], F_DUPFD_CLOEXEC, 3);
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
-			_exit(127);
-		for (i = 0; i < ARRAY_SIZE(paths); i++)
-			execve(paths[i], argv, envp);
-		_exit(127);
-	}
-	close(pipefd[1]);
-	text = pid > 0 ? slurp(pipefd[0]) : NULL;
-	close(pipefd[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (status) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
-
-static char *read_config(const char *release)
-{
-	static const char * const places[] = {
-		"/boot/config-%s", "/lib/modules/%s/config", "/lib/modules/%s/build/.config",
-	};
-	char path[128], *text = NULL;
-	size_t i;
-	int fd;
-
-	fd = open("/proc/config.gz", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		text = gunzip(fd);
-		close(fd);
-	}
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		if (text && strstr(text, "\nCONFIG_"))
-			return text;
-		free(text);
-		snprintf(path, sizeof(path), places[i], release);
-		text = slurp_file(path);
-	}
-	return text;
-}
-
-/* One symbol, or several separated by '|': names that it had in other releases. */
-static const char *rd_config(struct machine *m, const char *symbols)
-{
-	char pattern[80];
-	const char *v;
-	size_t n;
-
-	if (!m->config)
-		return NULL;
-	for (; *symbols; symbols += n + (symbols[n] == '|')) {
-		n = strcspn(symbols, "|");
-		snprintf(pattern, sizeof(pattern), "\nCONFIG_%.*s=", (int)n, symbols);
-		v = strstr(m->config, pattern);
-		if (!v)
-			continue;
-		v += strlen(pattern);
-		v += *v == '"';
-		snprintf(m->buf, sizeof(m->buf), "%.*s", (int)strcspn(v, "\"\n"), v);
-		return m->buf;
-	}
-	return "n";
-}
-
-static bool config_is(struct machine *m, const char *symbol, const char *value)
-{
-	const char *v = rd_config(m, symbol);
-
-	return v && !strcmp(v, value);
-}
-
-static const char *rd_config_hash(struct machine *m, const char *arg)
+static const char *rd_config_hash(const char *arg)
 {
 	unsigned long long hash = FNV_BASIS;
 	const char *p;
 	size_t n;
 
 	(void)arg;
-	if (!m->config)
-		return NULL;
-	for (p = m->config; *p; p += n) {
+	for (p = m.config; *p; p += n) {
 		n = strcspn(p, "\n");
-		n += p[n] == '\n';
+		n += !!p[n];
 		if (!memmem(p, n, "LOCALVERSION", 12) && !memmem(p, n, "BUILD_SALT", 10))
 			hash = fnv1a(hash, p, n);
 	}
-	snprintf(m->buf, sizeof(m->buf), "%016llx", hash);
-	return m->buf;
+	return *m.config ? add("%016llx", hash) : NULL;
 }
 
-/*
- * debugfs is for root; the command line and the configuration give everybody
- * the same answer as long as nobody wrote to debugfs.
- */
-static const char *rd_preempt(struct machine *m, const char *path)
+/* debugfs is for root; the rest tells everybody the same, if nobody wrote there. */
+static const char *rd_preempt(const char *path)
 {
-	static const struct {
-		const char *symbol, *mode;
-	} model[] = {
+	static const char * const models[][2] = {
 		{ "PREEMPT_NONE", "none" }, { "PREEMPT_VOLUNTARY", "voluntary" },
 		{ "PREEMPT_LAZY", "lazy" }, { "PREEMPT", "full" }, { "PREEMPT_RT", "full" },
 	};
-	const size_t nr = ARRAY_SIZE(model);
-	bool dynamic = strstr(m->uts.version, "PREEMPT_DYNAMIC");
-	const char *v = rd_choice(m, path);
+	bool dynamic = strstr(m.uts.version, "PREEMPT_DYNAMIC");
+	const char *v = rd_choice(path);
 	size_t i;
 
 	if (v && v != absent)
 		return v;
-	v = dynamic ? param(m, "preempt") : NULL;
-	for (i = 0; v && i < nr; i++)
-		if (!strcmp(v, model[i].mode))
-			return v;
-	for (i = 0; i < nr; i++)
-		if (config_is(m, model[i].symbol, "y"))
-			return model[i].mode;
-	if (dynamic || !strstr(m->uts.version, "PREEMPT"))
+	v = dynamic ? param("preempt=") : NULL;
+	for (i = 0; i < ARRAY_SIZE(models); i++)
+		if (v ? !strcmp(v + 8, models[i][1]) : *rd_config(models[i][0]) == 'y')
+			return models[i][1];
+	if (dynamic || !strstr(m.uts.version, "PREEMPT"))
 		return NULL;
-	return strstr(m->uts.version, "PREEMPT_LAZY") ? "lazy" : "full";
+	return strstr(m.uts.version, "PREEMPT_LAZY") ? "lazy" : "full";
 }
 
-static const char *rd_realtime(struct machine *m, const char *path)
+/* Without securityfs: what was built in and what the boot asked for. */
+static const char *rd_lsm(const char *path)
 {
-	const char *v = rd_file(m, path);
+	const char *v = rd_file(path);
 
-	if (v == m->buf)
+	if (v || !*m.config)
 		return v;
-	return strstr(m->uts.version, "PREEMPT_RT") ? "1" : "0";
+	add("config: %s ", rd_config("LSM"));
+	v = param("lsm=");
+	return add("%s", v ? v : "");
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static const char *rd_lines(const char *path)
 {
-	return strcmp((*a)->d_name, (*b)->d_name);
+	FILE *f = fopen(path, "re");
+	int c, lines = 0;
+
+	if (!f)
+		return missing(path);
+	while ((c = getc(f)) != EOF)
+		lines += c == '\n';
+	c = ferror(f);
+	fclose(f);
+	return c ? NULL : add("%d", lines);
 }
 
-/*
- * "Not affected" is left out: it costs nothing, and every release adds files
- * that say so, which must not keep two releases from being compared.
- */
-static const char *rd_mitigations(struct machine *m, const char *dir)
+static const char *rd_exists(const char *path)
 {
-	char path[512], text[512];
-	struct dirent **list;
-	int i, nr = scandir(dir, &list, NULL, by_name);
-	size_t len = 0;
-
-	if (nr < 0)
-		return errno == ENOENT ? missing(dir) : NULL;
-	m->buf[0] = '\0';
-	for (i = 0; i < nr; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
-		if (list[i]->d_name[0] != '.' && len < sizeof(m->buf)) {
-			if (read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-				memcpy(text, "unknown", sizeof("unknown"));
-			if (strncmp(text, "Not affected", 12))
-				len += snprintf(m->buf + len, sizeof(m->buf) - len, "%s: %.*s; ",
-						list[i]->d_name, (int)strcspn(text, "\n"), text);
-		}
-		free(list[i]);
-	}
-	free(list);
-	return len ? m->buf : "none";
+	return !access(path, F_OK) ? "yes" : missing(path) ? "no" : NULL;
 }
 
-static const char *rd_lines(struct machine *m, const char *path)
+static const char *rd_kmemleak(const char *name)
 {
-	char *p, *text = slurp_file(path);
-	unsigned int lines = 0;
+	const char *v = param(name);
+	bool off = v ? !strcmp(v, "kmemleak=off") : *rd_config("DEBUG_KMEMLEAK_DEFAULT_OFF") == 'y';
 
-	if (!text)
-		return errno == ENOENT ? missing(path) : NULL;
-	for (p = text; (p = strchr(p, '\n')); p++)
-		lines++;
-	free(text);
-	snprintf(m->buf, sizeof(m->buf), "%u", lines);
-	return m->buf;
-}
-
-static const char *rd_seccomp(struct machine *m, const char *arg)
-{
-	const char *mode = field(m->status, arg);
-	const char *filters = field(m->status, "Seccomp_filters");	/* since 5.9 */
-
-	if (!mode)
+	if (!*m.config)
 		return NULL;
-	snprintf(m->buf, sizeof(m->buf), "mode %d, filters %d", atoi(mode),
-		 filters ? atoi(filters) : atoi(mode) == 2);
-	return m->buf;
+	return *rd_config("DEBUG_KMEMLEAK") == 'y' && !off ? "on" : "off";
 }
 
-/* Debug features */
-
-static const char *rd_exists(struct machine *m, const char *path)
+/* The file header and the build ID change with the debug information: not them. */
+static int hash_code(struct dl_phdr_info *info, size_t size, void *data)
 {
-	(void)m;
-	if (!access(path, F_OK))
-		return "yes";
-	return errno == ENOENT && missing(path) ? "no" : NULL;
-}
-
-static const char *rd_kmemleak(struct machine *m, const char *arg)
-{
-	const char *v = param(m, arg);
-
-	if (!m->config)
-		return NULL;
-	if (!config_is(m, "DEBUG_KMEMLEAK", "y"))
-		return "off";
-	if (v)
-		return strcmp(v, "off") ? "on" : "off";
-	return config_is(m, "DEBUG_KMEMLEAK_DEFAULT_OFF", "y") ? "off" : "on";
-}
-
-/* The debug flags that any slab has. The files are for root. */
-static const char *rd_slab(struct machine *m, const char *dir)
-{
-	static const char * const flags[] = {
-		"sanity_checks", "red_zone", "poison", "store_user",
-	};
-	const size_t nr = ARRAY_SIZE(flags);
-	bool denied = false, on[4] = { false };
-	char path[512], value[8];
-	size_t i, len = 0;
-	struct dirent *de;
-	const char *v;
-	DIR *d = opendir(dir);
-
-	if (!d)
-		return errno == ENOENT ? missing(dir) : NULL;
-	while ((de = readdir(d))) {
-		/* A symbolic link is an alias of a slab that has its own entry. */
-		if (de->d_name[0] == '.' || de->d_type == DT_LNK)
-			continue;
-		for (i = 0; i < nr; i++) {
-			snprintf(path, sizeof(path), "%s/%s", de->d_name, flags[i]);
-			if (on[i])
-				continue;
-			if (read_at(dirfd(d), path, value, sizeof(value)) > 0)
-				on[i] = value[0] == '1';
-			else if (errno != ENOENT)
-				denied = true;
-		}
-	}
-	closedir(d);
-	for (i = 0; i < nr; i++)
-		if (on[i])
-			len += snprintf(m->buf + len, sizeof(m->buf) - len, "%s%s",
-					len ? "," : "", flags[i]);
-	if (len)
-		return m->buf;
-	if (!denied)
-		return "none";
-	v = param(m, "slab_debug");
-	v = v ? v : param(m, "slub_debug");
-	return v && *v != '-' && *v != 'O' ? "on the command line" : NULL;
-}
-
-/* Clock and virtualisation */
-
-/* ns for one read: the best of short batches, since noise only adds. */
-static const char *rd_clock_cost(struct machine *m, const char *arg)
-{
-	const int batches = 16, reads = 256;
-	unsigned long long ns, best = ~0ULL;
-	struct timespec a, b;
-	int i, j;
-
-	(void)arg;
-	for (i = 0; i < batches; i++) {
-		clock_gettime(CLOCK_MONOTONIC_RAW, &a);
-		for (j = 0; j < reads; j++)
-			clock_gettime(CLOCK_MONOTONIC_RAW, &b);
-		ns = (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
-		if (ns < best)
-			best = ns;
-	}
-	snprintf(m->buf, sizeof(m->buf), "%llu", (best + reads / 2) / reads);
-	return m->buf;
-}
-
-/* x86 has a CPU flag, Xen and the device tree say it elsewhere; DMI has the name. */
-static const char *rd_hypervisor(struct machine *m, const char *path)
-{
-	static const char * const dmi[] = {
-		"/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name",
-	};
-	const char *p, *flags = field(m->cpuinfo, "flags");
-	size_t i, n, len = 0;
-
-	n = flags ? strcspn(flags, "\n") : 0;
-	p = n ? memmem(flags, n, " hypervisor", 11) : NULL;
-	if (!p && rd_file(m, path) == m->buf)
-		return m->buf;
-	if (!p && rd_file(m, "/proc/device-tree/hypervisor/compatible") == m->buf)
-		return m->buf;
-	if (!p)
-		return flags ? "none" : NULL;
-	for (i = 0; i < ARRAY_SIZE(dmi); i++) {
-		ssize_t got = read_at(AT_FDCWD, dmi[i], m->buf + len, sizeof(m->buf) / 4);
-
-		if (got > 0)
-			len += got;		/* the newline becomes the blank between */
-	}
-	return len ? m->buf : "yes";
-}
-
-/* Memory and suite */
-
-static const char *rd_sysconf(struct machine *m, const char *what)
-{
-	long n = sysconf(*what == 'c' ? _SC_NPROCESSORS_ONLN :
-			 *what == 'p' ? _SC_PAGESIZE : _SC_PHYS_PAGES);
-
-	if (*what == 'k')
-		n *= sysconf(_SC_PAGESIZE) / 1024;
-	snprintf(m->buf, sizeof(m->buf), "%ld", n);
-	return n > 0 ? m->buf : NULL;
-}
-
-static const char *rd_string(struct machine *m, const char *text)
-{
-	(void)m;
-	return text;
-}
-
-static const char *rd_libc(struct machine *m, const char *arg)
-{
-	(void)arg;
-#ifdef __GLIBC__
-	snprintf(m->buf, sizeof(m->buf), "glibc %s", gnu_get_libc_version());
-	return m->buf;
-#else
-	(void)m;
-	return "not glibc";	/* musl does not say its name */
-#endif
-}
-
-/*
- * Some linkers put the file header and the build id into the same segment as
- * the code. Both change with the debug information, the code does not. The
- * header ends where the program headers begin.
- */
-static bool is_code(const struct dl_phdr_info *info, unsigned long at)
-{
-	int i;
-
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		unsigned long start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-		unsigned long end = start;
-
-		if (info->dlpi_phdr[i].p_type == PT_NOTE)
-			end = start + info->dlpi_phdr[i].p_filesz;
-		else if (info->dlpi_phdr[i].p_type == PT_LOAD && !info->dlpi_phdr[i].p_offset)
-			end = (unsigned long)info->dlpi_phdr;
-		if (at >= start && at < end)
-			return false;
-	}
-	return true;
-}
-
-static int hash_code(struct dl_phdr_info *info, size_t size, void *hash)
-{
-	unsigned long at, end;
-	int i;
+	__typeof__(info->dlpi_phdr) p, q, end = info->dlpi_phdr + info->dlpi_phnum;
+	unsigned long long *hash = data;
+	unsigned long from, to;
 
 	(void)size;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type != PT_LOAD ||
-		    (info->dlpi_phdr[i].p_flags & (PF_X | PF_R)) != (PF_X | PF_R))
+	for (p = info->dlpi_phdr; p < end; p++) {
+		if (p->p_type != PT_LOAD || (~p->p_flags & (PF_X | PF_R)))
 			continue;
-		at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-		for (end = at + info->dlpi_phdr[i].p_filesz; at < end; at++)
-			if (is_code(info, at))
-				*(unsigned long long *)hash = fnv1a(*(unsigned long long *)hash,
-								      (void *)at, 1);
+		from = p->p_vaddr + (p->p_offset ? 0 : 64);
+		to = p->p_vaddr + p->p_filesz;
+		for (q = info->dlpi_phdr; q < end; q++)
+			if (q->p_type == PT_NOTE && q->p_vaddr >= from && q->p_vaddr < to)
+				from = q->p_vaddr + q->p_filesz;
+		*hash = fnv1a(*hash, (void *)(info->dlpi_addr + from), to - from);
 	}
 	return 1;	/* the first object is the program */
 }
 
-static const char *rd_binary(struct machine *m, const char *arg)
+static const char *rd_binary(const char *arg)
 {
 	unsigned long long hash = FNV_BASIS;
 
 	(void)arg;
 	dl_iterate_phdr(hash_code, &hash);
-	snprintf(m->buf, sizeof(m->buf), "%016llx", hash);
-	return hash == FNV_BASIS ? NULL : m->buf;
+	return hash == FNV_BASIS ? NULL : add("%016llx", hash);
 }
+
+#define CPU_NAMES	"model name,cpu family,model,stepping," /* x86 */		\
+			"CPU implementer,CPU variant,CPU part,CPU revision"	/* arm64 */
+#define SLAB		"/sys/kernel/slab/*/"
+#define SLAB_FLAGS	SLAB "sanity_checks," SLAB "red_zone," SLAB "poison," SLAB "store_user"
+#define CONFIG(symbol)	{ "config." #symbol, KEY_MUST, rd_config, #symbol }
 
 /*
  * MUST is what changes the cost of a call: the same code would not do the same
@@ -817,247 +446,189 @@ static const char *rd_binary(struct machine *m, const char *arg)
 static const struct key {
 	const char *name;
 	enum key_class class;
-	const char *(*read)(struct machine *m, const char *arg);
+	const char *(*read)(const char *arg);
 	const char *arg;
 } keys[] = {
-	{ "kernel.release", KEY_INFO, rd_uts, "release" },
-	{ "kernel.version", KEY_INFO, rd_uts, "version" },
-	{ "kernel.machine", KEY_MUST, rd_uts, "machine" },
+	{ "kernel.release", KEY_INFO, rd_string, m.uts.release },
+	{ "kernel.version", KEY_INFO, rd_string, m.uts.version },
+	{ "kernel.machine", KEY_MUST, rd_string, m.uts.machine },
 	{ "kernel.build_id", KEY_INFO, rd_build_id, "/sys/kernel/notes" },
 	{ "kernel.boot_id", KEY_INFO, rd_file, "/proc/sys/kernel/random/boot_id" },
 	{ "kernel.cmdline", KEY_SHOULD, rd_file, "/proc/cmdline" },
 	{ "kernel.tainted", KEY_INFO, rd_file, "/proc/sys/kernel/tainted" },
 	{ "kernel.config_hash", KEY_SHOULD, rd_config_hash, NULL },
-	/* Another compiler makes another kernel of the same source. */
 	{ "kernel.compiler", KEY_SHOULD, rd_config, "CC_VERSION_TEXT" },
-	{ "kernel.randomize_va_space", KEY_SHOULD, rd_file,
-	  "/proc/sys/kernel/randomize_va_space" },
-	{ "config.HZ", KEY_MUST, rd_config, "HZ" },
-	/* preempt.mode is what counts; these are only its default. */
-	{ "config.PREEMPT", KEY_SHOULD, rd_config, "PREEMPT" },
-	{ "config.PREEMPT_LAZY", KEY_SHOULD, rd_config, "PREEMPT_LAZY" },
-	{ "config.PREEMPT_DYNAMIC", KEY_MUST, rd_config, "PREEMPT_DYNAMIC" },
-	{ "config.PREEMPT_RT", KEY_MUST, rd_config, "PREEMPT_RT" },
-	{ "config.KASAN", KEY_MUST, rd_config, "KASAN" },
-	{ "config.KCSAN", KEY_MUST, rd_config, "KCSAN" },
-	{ "config.KMSAN", KEY_MUST, rd_config, "KMSAN" },
-	{ "config.UBSAN", KEY_MUST, rd_config, "UBSAN" },
-	{ "config.KFENCE", KEY_MUST, rd_config, "KFENCE" },
-	{ "config.KCOV", KEY_MUST, rd_config, "KCOV" },
-	{ "config.GCOV_PROFILE_ALL", KEY_MUST, rd_config, "GCOV_PROFILE_ALL" },
-	{ "config.LOCKDEP", KEY_MUST, rd_config, "LOCKDEP" },
-	{ "config.PROVE_LOCKING", KEY_MUST, rd_config, "PROVE_LOCKING" },
-	{ "config.DEBUG_LIST", KEY_MUST, rd_config, "DEBUG_LIST" },
-	{ "config.DEBUG_VM", KEY_MUST, rd_config, "DEBUG_VM" },
-	{ "config.DEBUG_PAGEALLOC", KEY_MUST, rd_config, "DEBUG_PAGEALLOC" },
-	{ "config.DEBUG_KMEMLEAK", KEY_MUST, rd_config, "DEBUG_KMEMLEAK" },
-	/* Costs only with page_owner=on, and that shows in kernel.cmdline. */
-	{ "config.PAGE_OWNER", KEY_SHOULD, rd_config, "PAGE_OWNER" },
-	{ "config.SLUB_DEBUG", KEY_MUST, rd_config, "SLUB_DEBUG" },
-	{ "config.SLUB_DEBUG_ON", KEY_MUST, rd_config, "SLUB_DEBUG_ON" },
-	{ "config.INIT_ON_ALLOC_DEFAULT_ON", KEY_MUST, rd_config, "INIT_ON_ALLOC_DEFAULT_ON" },
-	{ "config.MEMCG", KEY_MUST, rd_config, "MEMCG" },
-	{ "config.TMPFS_XATTR", KEY_MUST, rd_config, "TMPFS_XATTR" },
-	{ "config.TMPFS_POSIX_ACL", KEY_MUST, rd_config, "TMPFS_POSIX_ACL" },
-	{ "config.EXT4_FS_POSIX_ACL", KEY_MUST, rd_config, "EXT4_FS_POSIX_ACL" },
-	{ "config.XFS_POSIX_ACL", KEY_MUST, rd_config, "XFS_POSIX_ACL" },
-	{ "config.BTRFS_FS_POSIX_ACL", KEY_MUST, rd_config, "BTRFS_FS_POSIX_ACL" },
-	{ "config.XFS_DEBUG", KEY_MUST, rd_config, "XFS_DEBUG" },
-	{ "config.BTRFS_DEBUG", KEY_MUST, rd_config, "BTRFS_DEBUG" },
-	{ "config.BTRFS_ASSERT", KEY_MUST, rd_config, "BTRFS_ASSERT" },
-	{ "config.SECURITY", KEY_MUST, rd_config, "SECURITY" },
-	{ "config.IMA", KEY_MUST, rd_config, "IMA" },
-	{ "config.EVM", KEY_MUST, rd_config, "EVM" },
-	{ "config.FUNCTION_TRACER", KEY_MUST, rd_config, "FUNCTION_TRACER" },
-	{ "config.HARDENED_USERCOPY", KEY_MUST, rd_config, "HARDENED_USERCOPY" },
-	{ "config.RANDOMIZE_KSTACK_OFFSET", KEY_MUST, rd_config, "RANDOMIZE_KSTACK_OFFSET" },
-	{ "config.RANDSTRUCT", KEY_MUST, rd_config, "RANDSTRUCT|GCC_PLUGIN_RANDSTRUCT" },
-	{ "config.LTO_CLANG", KEY_MUST, rd_config, "LTO_CLANG" },
-	{ "config.CFI", KEY_MUST, rd_config, "CFI|CFI_CLANG" },
-	{ "config.CC_OPTIMIZE_FOR_SIZE", KEY_MUST, rd_config, "CC_OPTIMIZE_FOR_SIZE" },
-	/* Without it a change moves code that it did not touch: steps of 2-3 %. */
-	{ "config.DEBUG_FORCE_FUNCTION_ALIGN_64B", KEY_MUST, rd_config,
-	  "DEBUG_FORCE_FUNCTION_ALIGN_64B" },
+	{ "kernel.randomize_va_space", KEY_SHOULD, rd_file, "/proc/sys/kernel/randomize_va_space" },
+	CONFIG(HZ), CONFIG(PREEMPT_DYNAMIC),
+	CONFIG(KASAN), CONFIG(KCSAN), CONFIG(KMSAN), CONFIG(UBSAN), CONFIG(KFENCE),
+	CONFIG(KCOV), CONFIG(GCOV_PROFILE_ALL), CONFIG(PROVE_LOCKING), CONFIG(DEBUG_LIST),
+	CONFIG(DEBUG_VM), CONFIG(DEBUG_PAGEALLOC), CONFIG(DEBUG_KMEMLEAK),
+	CONFIG(SLUB_DEBUG), CONFIG(SLUB_DEBUG_ON), CONFIG(INIT_ON_ALLOC_DEFAULT_ON),
+	{ "config.PAGE_OWNER", KEY_SHOULD, rd_config, "PAGE_OWNER" },	/* costs if page_owner=on */
+	CONFIG(MEMCG), CONFIG(TMPFS_XATTR), CONFIG(TMPFS_POSIX_ACL), CONFIG(EXT4_FS_POSIX_ACL),
+	CONFIG(XFS_POSIX_ACL), CONFIG(BTRFS_FS_POSIX_ACL), CONFIG(XFS_DEBUG),
+	CONFIG(BTRFS_DEBUG), CONFIG(BTRFS_ASSERT), CONFIG(SECURITY), CONFIG(IMA), CONFIG(EVM),
+	CONFIG(FUNCTION_TRACER), CONFIG(HARDENED_USERCOPY), CONFIG(RANDOMIZE_KSTACK_OFFSET),
+	CONFIG(LTO_CLANG), CONFIG(CC_OPTIMIZE_FOR_SIZE),
+	CONFIG(DEBUG_FORCE_FUNCTION_ALIGN_64B),	/* without it a change moves other code too */
+	CONFIG(RANDSTRUCT), CONFIG(CFI), CONFIG(CFI_CLANG),
 	{ "preempt.mode", KEY_MUST, rd_preempt, "/sys/kernel/debug/sched/preempt" },
-	{ "preempt.realtime", KEY_MUST, rd_realtime, "/sys/kernel/realtime" },
-	{ "cpu.mitigations", KEY_MUST, rd_mitigations, CPU_DIR "/vulnerabilities" },
-	{ "lsm.active", KEY_MUST, rd_file, "/sys/kernel/security/lsm" },
+	{ "preempt.realtime", KEY_MUST, rd_version, "PREEMPT_RT" },
+	{ "lsm.active", KEY_MUST, rd_lsm, "/sys/kernel/security/lsm" },
 	{ "lsm.lockdown", KEY_SHOULD, rd_choice, "/sys/kernel/security/lockdown" },
 	{ "lsm.ima_policy", KEY_MUST, rd_lines, "/sys/kernel/security/ima/policy" },
 	{ "lsm.evm", KEY_MUST, rd_file, "/sys/kernel/security/evm" },
-	{ "lsm.seccomp", KEY_SHOULD, rd_seccomp, "Seccomp" },
-	{ "cpu.model", KEY_MUST, rd_model, NULL },
-	{ "cpu.microcode", KEY_SHOULD, rd_cpuinfo, "microcode" },
+	{ "lsm.seccomp_filters", KEY_SHOULD, rd_proc, "Seccomp_filters" },
+	{ "cpu.model", KEY_MUST, rd_model, CPU_NAMES },
+	{ "cpu.microcode", KEY_SHOULD, rd_proc, "microcode" },
+	{ "cpu.mitigations", KEY_MUST, rd_costs, CPU_DIR "vulnerabilities/*" },
 	{ "cpu.count", KEY_SHOULD, rd_sysconf, "count" },
-	{ "cpu.allowed", KEY_INFO, rd_status, "Cpus_allowed_list" },
-	{ "cpu.measured", KEY_INFO, rd_measured, "not pinned" },
+	{ "cpu.allowed", KEY_INFO, rd_proc, "Cpus_allowed_list" },
+	{ "cpu.measured", KEY_INFO, rd_string, m.pinned },
 	{ "cpu.capacity", KEY_MUST, rd_capacity, "cpu_capacity" },
-	{ "cpu.core_type", KEY_MUST, rd_core_type, "regs/identification/midr_el1" },
-	{ "cpu.smt", KEY_SHOULD, rd_file, CPU_DIR "/smt/active" },
-	{ "cpu.siblings", KEY_INFO, rd_cpu, "topology/thread_siblings_list" },
+	{ "cpu.core_type", KEY_MUST, rd_which, "/sys/devices/[c]pu_*/cpus" },
+	{ "cpu.smt", KEY_SHOULD, rd_file, CPU_DIR "smt/active" },
 	{ "cpu.driver", KEY_SHOULD, rd_cpu, "cpufreq/scaling_driver" },
 	{ "cpu.governor", KEY_SHOULD, rd_cpu, "cpufreq/scaling_governor" },
 	{ "cpu.epp", KEY_SHOULD, rd_cpu, "cpufreq/energy_performance_preference" },
-	{ "cpu.turbo", KEY_SHOULD, rd_turbo, CPU_DIR "/intel_pstate/no_turbo" },
+	{ "cpu.turbo", KEY_SHOULD, rd_turbo, CPU_DIR "intel_pstate/no_turbo" },
 	{ "cpu.max_khz", KEY_SHOULD, rd_cpu, "cpufreq/cpuinfo_max_freq" },
-	{ "cpu.isolated", KEY_SHOULD, rd_file, CPU_DIR "/isolated" },
-	{ "cpu.nohz_full", KEY_SHOULD, rd_file, CPU_DIR "/nohz_full" },
-	{ "numa.node", KEY_INFO, rd_node, "/sys/devices/system/node/online" },
+	{ "cpu.isolated", KEY_SHOULD, rd_file, CPU_DIR "isolated" },
+	{ "cpu.nohz_full", KEY_SHOULD, rd_file, CPU_DIR "nohz_full" },
+	{ "numa.node", KEY_INFO, rd_which, "/sys/devices/system/node/node*/cpulist" },
 	{ "clock.source", KEY_MUST, rd_file,
 	  "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
 	{ "clock.cost_ns", KEY_INFO, rd_clock_cost, NULL },
-	{ "virt.hypervisor", KEY_SHOULD, rd_hypervisor, "/sys/hypervisor/type" },
-	{ "mem.total_kb", KEY_INFO, rd_sysconf, "kb" },
+	{ "virt.hypervisor", KEY_SHOULD, rd_hypervisor, " hypervisor" },
 	{ "mem.page_size", KEY_MUST, rd_sysconf, "page" },
 	{ "mem.thp", KEY_SHOULD, rd_choice, "/sys/kernel/mm/transparent_hugepage/enabled" },
 	{ "mem.thp_shmem", KEY_SHOULD, rd_choice,
 	  "/sys/kernel/mm/transparent_hugepage/shmem_enabled" },
 	{ "debug.lockdep", KEY_MUST, rd_exists, "/proc/lockdep" },
 	/* Only root can read it, so it is no MUST; and nothing is gated if it is on. */
-	{ "debug.slab", KEY_SHOULD, rd_slab, "/sys/kernel/slab" },
-	{ "debug.kmemleak", KEY_SHOULD, rd_kmemleak, "kmemleak" },
+	{ "debug.slab", KEY_SHOULD, rd_costs, SLAB_FLAGS },
+	{ "debug.kmemleak", KEY_SHOULD, rd_kmemleak, "kmemleak=" },
 	{ "debug.kfence_ms", KEY_SHOULD, rd_file, "/sys/module/kfence/parameters/sample_interval" },
 	{ "debug.tracer", KEY_SHOULD, rd_file, "/sys/kernel/tracing/current_tracer" },
 	{ "load.average", KEY_INFO, rd_file, "/proc/loadavg" },
-	{ "suite.version", KEY_MUST, rd_string, FSBENCH_VERSION },
+	{ "suite.version", KEY_MUST, rd_string, "1" },
 	{ "suite.compiler", KEY_MUST, rd_string, COMPILER },
 	{ "suite.cflags", KEY_MUST, rd_string, FSBENCH_CFLAGS },
 	{ "suite.binary", KEY_MUST, rd_binary, NULL },
-	{ "suite.libc", KEY_SHOULD, rd_libc, NULL },
 };
 
 static_assert(ARRAY_SIZE(keys) < FP_KEYS_MAX - 16, "no room for the keys of others");
 
-static char *read_cpuinfo(int cpu)
+/* From gzip, which is run by its path, or from a file. */
+static void read_config(void)
 {
-	char *end, *text = slurp_file("/proc/cpuinfo");
-	const char *p;
+	static const char * const places[] = {
+		"/boot/config-%s", "/lib/modules/%s/config", "/lib/modules/%s/build/.config",
+	};
+	char *const argv[] = { "gzip", "-dc", "/proc/config.gz", NULL };
+	char *const envp[] = { NULL };
+	char path[128];
+	pid_t pid;
+	int fd[2];
+	size_t i;
 
-	for (p = text; (p = field(p, "processor")); )
-		if (atoi(p) == cpu)
-			break;
-	if (!p)
-		return text;	/* any CPU, or an architecture with another form */
-	end = strstr(p, "\n\n");
-	if (end)
-		*end = '\0';
-	memmove(text, p, strlen(p) + 1);
-	return text;
+	m.config[0] = '\0';
+	if (!access(argv[2], R_OK) && !pipe(fd)) {
+		pid = fork();
+		if (!pid) {
+			close(fd[0]);
+			dup2(fd[1], STDOUT_FILENO);
+			execve("/bin/gzip", argv, envp);
+			_exit(127);
+		}
+		close(fd[1]);
+		load(fd[0], m.config, sizeof(m.config));
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+	}
+	for (i = 0; !*m.config && i < ARRAY_SIZE(places); i++) {
+		snprintf(path, sizeof(path), places[i], m.uts.release);
+		load(open(path, RDONLY), m.config, sizeof(m.config));
+	}
 }
 
-/**
- * fp_read() - read every key of this machine
- * @fp: filled in; what was in it is lost
- * @cpu: the CPU to be measured on, -1 if the task is not pinned
- *
- * Call it before the task is pinned, else cpu.allowed is that one CPU. Takes
- * some milliseconds, and starts gzip if there is a /proc/config.gz.
- */
+/* @cpu: -1 if not pinned. Call it before the task is, else cpu.allowed is that CPU. */
 void fp_read(struct fingerprint *fp, int cpu)
 {
-	struct machine m = { .cpu = cpu };
+	char *cpuinfo, line[32];
+	const char *v;
 	size_t i;
 
 	memset(fp, 0, sizeof(*fp));
-	if (cpu >= 0)
-		CPU_SET(cpu, &m.measured);
-	else if (sched_getaffinity(0, sizeof(m.measured), &m.measured))
-		CPU_ZERO(&m.measured);
+	m.cpu = cpu;
+	snprintf(m.pinned, sizeof(m.pinned), cpu < 0 ? "not pinned" : "%d", cpu);
 	uname(&m.uts);
-	m.cmdline = slurp_file("/proc/cmdline");
-	m.status = slurp_file("/proc/self/status");
-	m.config = read_config(m.uts.release);
-	m.cpuinfo = read_cpuinfo(cpu);
+	read_config();
+	load(open("/proc/self/status", RDONLY), m.proc, sizeof(m.proc));
+	cpuinfo = m.proc + strlen(m.proc);
+	load(open("/proc/cpuinfo", RDONLY), cpuinfo, m.proc + sizeof(m.proc) - cpuinfo);
+	snprintf(line, sizeof(line), "processor\t: %d\n", cpu);
+	v = strstr(cpuinfo, line);
+	if (v)
+		memmove(cpuinfo, v, strlen(v) + 1);
 	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		const char *v = keys[i].read(&m, keys[i].arg);
-
+		m.value[0] = '\0';
+		v = keys[i].read(keys[i].arg);
 		fp_set(fp, keys[i].name, "%s", v ? v : "");
 	}
-	free(m.cmdline);
-	free(m.status);
-	free(m.config);
-	free(m.cpuinfo);
 }
 
-static struct fp_key *find(const struct fingerprint *fp, const char *name)
+static unsigned int find(const struct fingerprint *fp, const char *name)
 {
-	unsigned int i;
+	unsigned int i = 0;
 
-	for (i = 0; i < fp->nr; i++)
-		if (!strncmp(fp->key[i].name, name, FP_NAME_MAX - 1))
-			return (struct fp_key *)&fp->key[i];
-	return NULL;
+	while (i < fp->nr && strncmp(fp->key[i].name, name, FP_NAME_MAX - 1))
+		i++;
+	return i;
 }
 
-/**
- * fp_get() - the value of a key
- *
- * Return: the value, never empty; NULL if there is no such key.
- */
 const char *fp_get(const struct fingerprint *fp, const char *name)
 {
-	const struct fp_key *key = find(fp, name);
+	unsigned int i = find(fp, name);
 
-	return key ? key->value : NULL;
+	return i < fp->nr ? fp->key[i].value : NULL;
 }
 
-/**
- * fp_set() - add a key or replace its value
- *
- * Control characters and runs of blanks become one blank; nothing becomes
- * "unknown"; what is too long is cut and ends in "..." and a hash of the whole,
- * so that values which differ stay different. A new key is dropped once there
- * are FP_KEYS_MAX.
+/*
+ * Control characters and runs of blanks become one blank, nothing "unknown". What
+ * is too long ends in a hash of the whole: values that differ stay different.
  */
 void fp_set(struct fingerprint *fp, const char *name, const char *fmt, ...)
 {
-	struct fp_key *key = find(fp, name);
-	char *text, *in, *out;
-	size_t len, keep;
+	size_t keep = FP_VALUE_MAX - sizeof("...0123456789abcdef");
+	struct fp_key *key = &fp->key[find(fp, name)];
+	char text[8192], *in, *out = text;
 	va_list ap;
 
-	if (!key) {
-		if (fp->nr == FP_KEYS_MAX)
-			return;
-		key = &fp->key[fp->nr++];
-		snprintf(key->name, sizeof(key->name), "%s", name);
-	}
-	memcpy(key->value, "unknown", sizeof("unknown"));
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	if (!text)
+	if (key == fp->key + FP_KEYS_MAX)
 		return;
-	for (in = out = text; *in; in++) {
-		unsigned char c = *in;
-
-		if (c > ' ' && c != 0x7f)
-			*out++ = c;
+	if (key == fp->key + fp->nr)
+		snprintf(fp->key[fp->nr++].name, FP_NAME_MAX, "%s", name);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (in = text; *in; in++) {
+		if ((unsigned char)*in > ' ' && *in != 0x7f)
+			*out++ = *in;
 		else if (out > text && out[-1] != ' ')
 			*out++ = ' ';
 	}
-	if (out > text && out[-1] == ' ')
-		out--;
+	out -= out > text && out[-1] == ' ';
 	*out = '\0';
-	len = out - text;
-	if (len && len < sizeof(key->value)) {
-		memcpy(key->value, text, len + 1);
-	} else if (len) {
-		keep = sizeof(key->value) - sizeof("...0123456789abcdef");
+	if (out - text >= FP_VALUE_MAX) {
 		while (keep && (text[keep] & 0xc0) == 0x80)
 			keep--;			/* no half UTF-8 character */
-		snprintf(key->value, sizeof(key->value), "%.*s...%016llx", (int)keep, text,
-			 fnv1a(FNV_BASIS, text, len));
+		snprintf(text + keep, sizeof(text) - keep, "...%016llx",
+			 fnv1a(FNV_BASIS, text, out - text));
 	}
-	free(text);
+	snprintf(key->value, FP_VALUE_MAX, "%.*s", FP_VALUE_MAX - 1, *text ? text : "unknown");
 }
 
-/**
- * fp_class() - what it means when two runs differ in a key
- *
- * Return: the class; KEY_INFO for a name that is not in the table.
- */
 enum key_class fp_class(const char *name)
 {
 	size_t i;
@@ -1068,190 +639,112 @@ enum key_class fp_class(const char *name)
 	return KEY_INFO;
 }
 
-#define DEBUG_KERNEL	"debug kernel: "
+#define DEBUG_KERNEL		"debug kernel: "
+#define DEBUG_CONFIG(symbol)	{ "config." #symbol, "y", DEBUG_KERNEL #symbol }
 
 /*
  * KFENCE, DEBUG_LIST and UBSAN are in the kernels of distributions. They make
  * two kernels incomparable, but they are no reason not to gate.
  */
-static const struct reason {
+static const struct {
 	const char *key;
-	bool equal;		/* poor if equal to value, else if known and different */
-	const char *value;
+	const char *value;	/* which is poor; "!x": every known one but x */
 	const char *text;
 } reasons[] = {
-	{ "config.KASAN", true, "y", DEBUG_KERNEL "KASAN" },
-	{ "config.KCSAN", true, "y", DEBUG_KERNEL "KCSAN" },
-	{ "config.KMSAN", true, "y", DEBUG_KERNEL "KMSAN" },
-	{ "config.KCOV", true, "y", DEBUG_KERNEL "KCOV" },
-	{ "config.GCOV_PROFILE_ALL", true, "y", DEBUG_KERNEL "GCOV_PROFILE_ALL" },
-	{ "config.PROVE_LOCKING", true, "y", DEBUG_KERNEL "PROVE_LOCKING" },
-	{ "config.LOCKDEP", true, "y", DEBUG_KERNEL "LOCKDEP" },
-	{ "debug.lockdep", true, "yes", DEBUG_KERNEL "lockdep is active" },
-	{ "config.DEBUG_VM", true, "y", DEBUG_KERNEL "DEBUG_VM" },
-	{ "config.DEBUG_PAGEALLOC", true, "y", DEBUG_KERNEL "DEBUG_PAGEALLOC" },
-	{ "config.SLUB_DEBUG_ON", true, "y", DEBUG_KERNEL "SLUB_DEBUG_ON" },
-	{ "debug.slab", false, "none", DEBUG_KERNEL "slab debugging is on" },
-	{ "debug.kmemleak", true, "on", DEBUG_KERNEL "kmemleak is on" },
-	{ "config.BTRFS_DEBUG", true, "y", "btrfs has debugging checks" },
-	{ "config.XFS_DEBUG", true, "y", "xfs has debugging checks" },
-	{ "debug.tracer", false, "nop", "a tracer is active" },
-	{ "virt.hypervisor", false, "none", "runs under a hypervisor" },
-	{ "cpu.governor", false, "performance", "governor is not performance" },
-	{ "cpu.turbo", true, "on", "turbo is on: the frequency is not fixed" },
-	{ "cpu.smt", true, "1", "SMT siblings are online" },
-	{ "cpu.measured", true, "not pinned", "not pinned to a CPU" },
-	{ "cpu.core_type", true, "mixed", "may run on cores of different types" },
-	{ "lsm.seccomp", false, "mode 0, filters 0", "a seccomp filter taxes every system call" },
+	DEBUG_CONFIG(KASAN), DEBUG_CONFIG(KCSAN), DEBUG_CONFIG(KMSAN), DEBUG_CONFIG(KCOV),
+	DEBUG_CONFIG(GCOV_PROFILE_ALL), DEBUG_CONFIG(PROVE_LOCKING), DEBUG_CONFIG(DEBUG_VM),
+	DEBUG_CONFIG(DEBUG_PAGEALLOC), DEBUG_CONFIG(SLUB_DEBUG_ON),
+	{ "debug.lockdep", "yes", DEBUG_KERNEL "lockdep is active" },
+	{ "debug.slab", "!none", DEBUG_KERNEL "slab debugging is on" },
+	{ "debug.kmemleak", "on", DEBUG_KERNEL "kmemleak is on" },
+	{ "config.BTRFS_DEBUG", "y", "btrfs has debugging checks" },
+	{ "config.XFS_DEBUG", "y", "xfs has debugging checks" },
+	{ "debug.tracer", "!nop", "a tracer is active" },
+	{ "virt.hypervisor", "!none", "runs under a hypervisor" },
+	{ "cpu.governor", "!performance", "governor is not performance" },
+	{ "cpu.turbo", "on", "turbo is on: the frequency is not fixed" },
+	{ "cpu.smt", "1", "SMT siblings are online" },
+	{ "cpu.measured", "not pinned", "not pinned to a CPU" },
+	{ "lsm.seccomp_filters", "!0", "a seccomp filter taxes every system call" },
+	{ "clock.source", "hpet", "clock source is not tsc" },
+	{ "clock.source", "acpi_pm", "clock source is not tsc" },
 };
 
-static bool applies(const struct fingerprint *fp, const struct reason *r)
+static unsigned long long number(const char *v)
 {
-	const char *v = fp_get(fp, r->key);
-
-	if (!v || !strcmp(v, "unknown") || !strcmp(v, absent))
-		return false;
-	return !strcmp(v, r->value) == r->equal;
+	return v ? strtoull(v, NULL, 10) : 0;
 }
 
-/**
- * fp_warnings() - why the numbers of this machine may be poor
- * @why: filled with texts that stay valid, at most @max of them
- *
- * Return: how many were stored.
- */
+/* Why the numbers may be poor: texts that stay valid, of a debug kernel first. */
 unsigned int fp_warnings(const struct fingerprint *fp, const char *why[], unsigned int max)
 {
-	/* Only what leaves the kernel slower or less stable than it was. */
-	static const struct {
-		unsigned int bit;
-		const char *text;
-	} taints[] = {
-		{ 4, "kernel tainted: a machine check happened (M)" },
-		{ 5, "kernel tainted: a bad page was seen (B)" },
-		{ 7, "kernel tainted: it has oopsed (D)" },
-		{ 14, "kernel tainted: a soft lockup happened (L)" },
-		{ 15, "kernel tainted: it is live patched (K)" },
-	};
-	const unsigned long slow_ns = 200;
-	const char *v, *arch = fp_get(fp, "kernel.machine");
-	unsigned long long tainted;
-	unsigned int n = 0;
-	size_t i;
+	const unsigned int bad = 0xc0b0;	/* M, B, D, L, K: it may be slower now */
+	unsigned int i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(reasons) && n < max; i++)
-		if (applies(fp, &reasons[i]))
+	for (i = 0; i < ARRAY_SIZE(reasons) && n < max; i++) {
+		const char *v = fp_get(fp, reasons[i].key);
+		bool other = *reasons[i].value == '!';
+
+		if (v && strcmp(v, "unknown") && strcmp(v, absent) &&
+		    !strcmp(v, reasons[i].value + other) != other)
 			why[n++] = reasons[i].text;
-	v = fp_get(fp, "clock.source");
-	if (v && arch && (!strcmp(arch, "x86_64") || !strcmp(arch + !!*arch, "686")) &&
-	    strcmp(v, "tsc") && strcmp(v, "unknown") && n < max)
-		why[n++] = "clock source is not tsc";
-	v = fp_get(fp, "clock.cost_ns");
-	if (v && strtoul(v, NULL, 10) > slow_ns && n < max)
+	}
+	if (number(fp_get(fp, "clock.cost_ns")) > 200 && n < max)
 		why[n++] = "the clock is slow to read";
-	v = fp_get(fp, "kernel.tainted");
-	tainted = v ? strtoull(v, NULL, 10) : 0;
-	for (i = 0; i < ARRAY_SIZE(taints) && n < max; i++)
-		if (tainted >> taints[i].bit & 1)
-			why[n++] = taints[i].text;
+	if ((number(fp_get(fp, "kernel.tainted")) & bad) && n < max)
+		why[n++] = "kernel tainted: it had an error, or it is live patched";
 	return n;
 }
 
-/**
- * fp_debug_kernel() - is this a kernel that must be measured, but never gated?
- *
- * Return: the first debug feature that makes it one; NULL if none is known.
- */
+/* Why this kernel is measured, but never gated; or NULL. */
 const char *fp_debug_kernel(const struct fingerprint *fp)
 {
 	const size_t len = strlen(DEBUG_KERNEL);
-	size_t i;
+	const char *why;
 
-	for (i = 0; i < ARRAY_SIZE(reasons); i++)
-		if (!strncmp(reasons[i].text, DEBUG_KERNEL, len) && applies(fp, &reasons[i]))
-			return reasons[i].text + len;
+	if (fp_warnings(fp, &why, 1) && !strncmp(why, DEBUG_KERNEL, len))
+		return why + len;
 	return NULL;
 }
 
-static unsigned long cpu_number(int cpu, const char *file)
-{
-	char path[128], text[32];
-
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, file);
-	if (read_at(AT_FDCWD, path, text, sizeof(text)) <= 0)
-		return 0;
-	return strtoul(text, NULL, 10);
-}
-
-/**
- * machine_pick_cpu() - the CPU to measure on
- * @allowed: the set to choose from
- *
- * The biggest core, of those the fastest, of those the last: the first one
- * takes the interrupts. On hybrid machines the last CPU is the slowest.
- *
- * Return: the CPU, -1 if none of the set is online.
+/*
+ * The CPU to measure on, -1 if the set is empty: the biggest core, of those the
+ * fastest, of those the last, since the first one takes the interrupts.
  */
 int machine_pick_cpu(const cpu_set_t *allowed)
 {
-	unsigned long capacity, khz, best_capacity = 0, best_khz = 0;
-	cpu_set_t online = *allowed;
-	char text[4096];
-	int cpu, best = -1;
+	unsigned long long score, best_score = 0;
+	int best = -1;
 
-	if (read_at(AT_FDCWD, CPU_DIR "/online", text, sizeof(text)) > 0)
-		parse_list(text, &online);
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, allowed) || !CPU_ISSET(cpu, &online))
+	for (m.cpu = 0; m.cpu < CPU_SETSIZE; m.cpu++) {
+		if (!CPU_ISSET(m.cpu, allowed))
 			continue;
-		capacity = cpu_number(cpu, "cpu_capacity");
-		khz = cpu_number(cpu, "cpufreq/cpuinfo_max_freq");
-		if (best >= 0 && (capacity < best_capacity ||
-				  (capacity == best_capacity && khz < best_khz)))
-			continue;
-		best = cpu;
-		best_capacity = capacity;
-		best_khz = khz;
+		score = number(rd_cpu("cpu_capacity")) << 32;
+		score += number(rd_cpu("cpufreq/cpuinfo_max_freq"));
+		if (score >= best_score) {
+			best_score = score;
+			best = m.cpu;
+		}
 	}
 	return best;
 }
 
-/**
- * machine_steal_ticks() - time that the hypervisor gave to somebody else
- * @cpu: the CPU, -1 for the sum of all
- *
- * Cheap enough for once a round: the file stays open.
- *
- * Return: ticks of USER_HZ since boot; 0 if it cannot be read.
- */
+/* Ticks of USER_HZ since boot, of all CPUs if @cpu is -1. The file stays open. */
 unsigned long long machine_steal_ticks(int cpu)
 {
+	static char buf[1 << 18];	/* the lines of 2000 CPUs */
 	static int fd = -1;
-	unsigned long long steal;
-	char buf[16384], tag[24];
-	char *line, *end;
-	off_t pos = 0;
+	unsigned long long steal = 0;
+	char tag[24], *line;
 	ssize_t n;
 
 	if (fd < 0)
-		fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
+		fd = open("/proc/stat", RDONLY);
+	n = pread(fd, buf, sizeof(buf) - 1, 0);
+	buf[n > 0 ? n : 0] = '\0';
 	snprintf(tag, sizeof(tag), cpu < 0 ? "cpu " : "\ncpu%d ", cpu);
-	while ((n = pread(fd, buf, sizeof(buf) - 1, pos)) > 0) {
-		buf[n] = '\0';
-		line = strstr(buf, tag);
-		if (line && strchr(line + 1, '\n')) {
-			if (sscanf(line + strlen(tag), "%*u %*u %*u %*u %*u %*u %*u %llu",
-				   &steal) == 1)
-				return steal;
-			break;
-		}
-		/* The next part begins with the newline before its first line. */
-		end = strrchr(buf, '\n');
-		if (!end || end == buf)
-			break;
-		pos += end - buf;
-	}
-	return 0;
+	line = strstr(buf, tag);
+	if (line)
+		sscanf(line + strlen(tag), "%*u %*u %*u %*u %*u %*u %*u %llu", &steal);
+	return steal;
 }

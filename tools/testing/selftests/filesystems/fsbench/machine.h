@@ -11,11 +11,7 @@
 #endif
 #include <sched.h>
 
-/* The same as in kselftest.h, which need not be there. */
-#ifndef __printf
-#define __printf(a, b)	__attribute__((format(printf, \
-						      a, b)))
-#endif
+#include "util.h"
 
 /* A key that differs makes two runs incomparable, is a warning, is only told. */
 enum key_class { KEY_MUST, KEY_SHOULD, KEY_INFO };

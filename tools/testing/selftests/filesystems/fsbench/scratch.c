@@ -219,7 +219,8 @@ static int enter_namespace(void)
 		userns = true;
 	}
 	if (syscall(__NR_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)))
-		return give_up(SKIPPED, "no private mounts (needs 5.12): %s", strerror(errno));
+		return give_up(SKIPPED, "no private mounts: %s (needs 5.12, and / to be a mount)",
+			       strerror(errno));
 	entered = true;
 	return 0;
 }
