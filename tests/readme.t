@@ -50,7 +50,7 @@ targets()
 {
 	local target
 
-	grep -o '^    make [a-z_]*' "$readme" | sort -u | while read -r _ target; do
+	grep -o '^    make [a-z_][a-z_]*' "$readme" | sort -u | while read -r _ target; do
 		make -n -C "$FSBENCH_TOP" "$target" >/dev/null || exit 1
 	done
 }
