@@ -6,7 +6,7 @@
 
 set -u
 shopt -s extglob
-cd "${BASH_SOURCE[0]%/*}/.." || exit 1
+cd -P "${BASH_SOURCE[0]%/*}/.." || exit 1
 
 # shellcheck disable=SC2034 # the names are for the readers
 suites="filesystems/xattr_perf filesystems/btrfs_remap_perf"

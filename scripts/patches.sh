@@ -38,14 +38,15 @@ share: measuring, statistics, results files, scratch filesystems, and a
 command-line tool that compares results of several kernels.
 EOF
 commit xattr_perf "selftests/filesystems: add xattr_perf" <<'EOF'
-Time the extended attribute calls, opening with an ACL, and open and
-close, in bounded loops. Each answer is checked. Without a baseline the
-test measures and reports, and no number makes it fail.
+Time flistxattr(2) and listxattr(2) with 0 to 64 names, and get, set and
+remove of one name, in bounded loops on tmpfs, overlayfs, xfs, ext4 and
+btrfs. Each answer is checked. Without a baseline the test measures and
+reports, and no number makes it fail. It takes about 10 seconds.
 EOF
 commit btrfs_remap_perf "selftests/filesystems: add btrfs_remap_perf" <<'EOF'
-Time FICLONERANGE, FIDEDUPERANGE and copy_file_range() on btrfs and xfs
-in bounded loops. After each loop the result is proved: the bytes, that
-the blocks are shared, that the neighbours are untouched.
+Time FICLONERANGE and FIDEDUPERANGE of one block on btrfs in bounded
+loops. After the loops the result is proved: the bytes, that the blocks
+are shared, that the neighbours are untouched. It takes about 5 seconds.
 EOF
 
 git config branch.series.description "selftests/filesystems: time xattr and remap calls

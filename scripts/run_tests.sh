@@ -9,7 +9,11 @@
 
 # The runner changes directory. As arguments these also win over what make
 # itself hands down.
-: "${FSBENCH_RESULTS=$PWD/build/results.txt}"
+if [ -z "${FSBENCH_RESULTS+set}" ]; then
+	# Of this run alone: the kernel or the suites may be others than last time.
+	FSBENCH_RESULTS=$PWD/build/results.txt
+	rm -f "$FSBENCH_RESULTS"
+fi
 files=()
 for var in FSBENCH_RESULTS FSBENCH_BASELINE; do
 	[ -z "${!var-}" ] || files+=("$var=$(user_path "${!var}")")

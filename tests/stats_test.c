@@ -353,6 +353,7 @@ static void add_run(struct results *res, const char *name, __u64 value, bool wro
 	run = &res->runs[res->nr_runs++];
 	memset(run, 0, sizeof(*run));
 	run->finished = true;
+	snprintf(run->program, sizeof(run->program), "p");
 	if (!name)
 		return;
 	run->nr_cases = 1;
@@ -383,8 +384,8 @@ static bool merge(FIXTURE_DATA(merge) * self)
 {
 	char mixed[200];
 
-	return judge_merge(&self->res, "a.b", &self->merged, &self->last, mixed, sizeof(mixed)) &&
-	       !*mixed;
+	return judge_merge(&self->res, "p", "a.b", &self->merged, &self->last, mixed,
+			   sizeof(mixed)) && !*mixed;
 }
 
 TEST_F(merge, nothing)

@@ -36,8 +36,11 @@ struct bench {
 	bool slower;			/* than the baseline, beyond doubt */
 	bool not_comparable;		/* and FSBENCH_STRICT forbids that */
 	char name[128];			/* of the case, as the harness prints it */
+	char why[160];			/* it could not be measured */
 };
 
+void bench_pin(void);
+void bench_getppid(struct bench *b, unsigned long ops);
 void bench_miss(struct bench *b, const char *expectation);
 bool bench_run(struct bench *b, const char *fixture, const char *variant, const char *test);
 void bench_skipped(const char *fixture, const char *variant, const char *test,

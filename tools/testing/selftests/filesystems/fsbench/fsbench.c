@@ -82,6 +82,8 @@ static const char *case_note(const struct rcase *c)
 {
 	if (c->skipped)
 		return "skipped";
+	if (c->failed)
+		return "FAILED";
 	if (c->r.unexpected)
 		return "WRONG ANSWERS";
 	if (!c->timed)
@@ -151,25 +153,28 @@ static int cmd_check(int argc, char **argv)
 
 /* One case of both files. Return: the verdict, NOT_MEASURED if one lacks it. */
 static enum verdict compare_case(const struct results *base, const struct results *new,
-				 const char *name, unsigned int threshold)
+				 const char *program, const char *name,
+				 unsigned int threshold)
 {
 	const struct run *base_run = NULL, *new_run = NULL;
 	char keys[900], mixed[900];
 	struct rcase b, n;
 	struct change c;
+	bool in_base, in_new;
 
-	if (!judge_merge(base, name, &b, &base_run, keys, sizeof(keys)) ||
-	    !judge_merge(new, name, &n, &new_run, mixed, sizeof(mixed))) {
-		printf("%-38s only in one of the two\n", name);
-		return NOT_MEASURED;
+	in_base = judge_merge(base, program, name, &b, &base_run, keys, sizeof(keys));
+	in_new = judge_merge(new, program, name, &n, &new_run, mixed, sizeof(mixed));
+	if (!in_base || !in_new) {
+		printf("%-38s only in the %s\n", name, in_base ? "base" : "new");
+		return in_base ? NOT_MEASURED : NO_BASE;
 	}
 	if (n.r.unexpected || b.r.unexpected) {
 		printf("%-38s WRONG ANSWERS in the %s\n", name, n.r.unexpected ? "new" : "base");
 		return WRONG_ANSWER;
 	}
 	if (!n.timed || !b.timed) {
-		printf("%-38s not finished in the %s\n", name, n.timed ? "base" : "new");
-		return INCONCLUSIVE;
+		printf("%-38s not measured in the %s\n", name, n.timed ? "base" : "new");
+		return NOT_MEASURED;
 	}
 	if (*mixed || *keys) {
 		printf("%-38s NOT COMPARABLE: %s between runs of one file\n", name,
@@ -198,22 +203,29 @@ static void warn_keys(const struct results *base, const struct results *new)
 }
 
 /* Has an earlier run of the file, or an earlier file, shown this case? */
-static bool seen(const struct results *first, const struct results *res, unsigned int run,
+static bool seen(const struct results *first, const struct results *res, unsigned int nr,
 		 const char *name)
 {
 	const struct results *files[] = { first, res };
+	const char *program = res->runs[nr].program;
 	unsigned int f, i;
 
-	for (f = first == res; f < 2; f++)
-		for (i = 0; i < (files[f] == res ? run : files[f]->nr_runs); i++)
-			if (run_find(&files[f]->runs[i], name))
+	for (f = first == res; f < 2; f++) {
+		for (i = 0; i < (files[f] == res ? nr : files[f]->nr_runs); i++) {
+			const struct run *run = &files[f]->runs[i];
+			const struct rcase *c = strcmp(run->program, program) ? NULL :
+						run_find(run, name);
+
+			if (c && !c->skipped)
 				return true;
+		}
+	}
 	return false;
 }
 
 static int cmd_compare(int argc, char **argv)
 {
-	unsigned int counts[NOT_MEASURED + 1] = { 0 };
+	unsigned int counts[NO_BASE + 1] = { 0 };
 	unsigned int threshold = 5000, f, i, j;
 	struct results file[2];
 	int arg = 1;
@@ -248,9 +260,10 @@ static int cmd_compare(int argc, char **argv)
 
 				if (c->skipped || seen(&file[0], &file[f], i, c->name))
 					continue;
-				v = compare_case(&file[0], &file[1], c->name, threshold);
+				v = compare_case(&file[0], &file[1], run->program, c->name,
+						 threshold);
 				/* The control is no case of ours: it is shown. */
-				if (v == WRONG_ANSWER || v == NOT_COMPARABLE ||
+				if (v == WRONG_ANSWER || v == NOT_COMPARABLE || v == NOT_MEASURED ||
 				    strncmp(c->name, "control.", 8))
 					counts[v]++;
 			}
@@ -258,8 +271,9 @@ static int cmd_compare(int argc, char **argv)
 	}
 	printf("%u regressions, %u improvements, %u without change, ",
 	       counts[REGRESSION], counts[IMPROVEMENT], counts[NO_CHANGE]);
-	printf("%u inconclusive, %u not comparable, %u with wrong answers\n",
-	       counts[INCONCLUSIVE], counts[NOT_COMPARABLE], counts[WRONG_ANSWER]);
+	printf("%u inconclusive, %u not comparable, %u not measured, %u with wrong answers\n",
+	       counts[INCONCLUSIVE], counts[NOT_COMPARABLE], counts[NOT_MEASURED],
+	       counts[WRONG_ANSWER]);
 	printf("One run of each kernel: a difference may be the boot's and not the kernel's.\n");
 	results_free(&file[0]);
 	results_free(&file[1]);
@@ -268,7 +282,7 @@ static int cmd_compare(int argc, char **argv)
 	if (counts[NOT_COMPARABLE] || !(counts[NO_CHANGE] + counts[IMPROVEMENT] +
 					counts[INCONCLUSIVE]))
 		return EXIT_NOT_COMPARABLE;
-	return counts[INCONCLUSIVE] ? EXIT_INCONCLUSIVE : 0;
+	return counts[INCONCLUSIVE] || counts[NOT_MEASURED] ? EXIT_INCONCLUSIVE : 0;
 }
 
 static const struct command commands[] = {

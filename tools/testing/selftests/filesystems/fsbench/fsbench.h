@@ -45,7 +45,11 @@
 #include "bench.h"
 #include "scratch.h"
 
-/* The harness hands a test its variant's data, and not the name. */
+/*
+ * The harness hands a test its variant's data, and not the name. This and what
+ * uses _metadata->fixture depend on how the harness keeps them, the same since
+ * variants exist.
+ */
 static inline const char *bench_variant(const struct __fixture_metadata *fixture,
 					const void *data)
 {
@@ -78,7 +82,11 @@ static inline const char *bench_variant(const struct __fixture_metadata *fixture
 	EXPECT_FALSE(__b.not_comparable);				\
 } while (0)
 
-/* Skip a case from its setup, with the reason in the results as well; then return. */
+/*
+ * BENCH_SKIP() - skip a case from its setup, with the reason in the results as well
+ *
+ * The setup has to return after it.
+ */
 #define BENCH_SKIP(fmt, ...) do {					\
 	scratch_skip(fmt, ##__VA_ARGS__);				\
 	__bench_skip(_metadata, variant);				\
@@ -104,8 +112,11 @@ static inline void __bench_skip(struct __test_metadata *const _metadata, const v
 static inline bool __bench_scratch(struct __test_metadata *const _metadata,
 				   const void *variant, const char *fstype)
 {
-	int ret = scratch_mount(fstype);
+	int ret;
 
+	/* What is made here belongs to the memory next to the CPU that measures. */
+	bench_pin();
+	ret = scratch_mount(fstype);
 	if (ret > 0)
 		BENCH_SKIP("%s", scratch_reason());
 	ASSERT_LE(0, ret) {
@@ -131,17 +142,9 @@ FIXTURE_TEARDOWN(control)
 {
 }
 
-static void parent_pid(struct bench *b, unsigned long ops)
-{
-	const pid_t parent = *(const pid_t *)b->arg;
-
-	while (ops--)
-		bench_expect(b, getppid() == parent);
-}
-
 TEST_F(control, getppid)
 {
-	BENCH(parent_pid, &self->parent, .control = true);
+	BENCH(bench_getppid, &self->parent, .control = true);
 }
 
 #endif

@@ -9,6 +9,13 @@
 
 /* More than this share of the batches disturbed: not to be relied on. */
 #define DISTURBED_PERCENT	20
+/*
+ * A machine that got slower takes the control and the case with it, by percents.
+ * What moves the control by more than this is no drift of a machine.
+ */
+#define DRIFT_PERCENT		20
+/* Thousandths of a percent of a batch: what reading the clock may cost. */
+#define OVERHEAD_MAX		1000
 
 static const struct {
 	const char *name, *title;
@@ -20,6 +27,7 @@ static const struct {
 	[NOT_COMPARABLE] = { "not_comparable", "NOT COMPARABLE" },
 	[WRONG_ANSWER] = { "wrong_answer", "WRONG ANSWER" },
 	[NOT_MEASURED] = { "not_measured", "NOT MEASURED" },
+	[NO_BASE] = { "no_base", "NO BASE" },
 };
 
 /**
@@ -43,13 +51,25 @@ bool judge_disturbed(const struct result *r)
 	return r->disturbed * 100 > r->batches * DISTURBED_PERCENT;
 }
 
+/*
+ * One round has no interval and proves nothing; neither do batches that are
+ * mostly the clock's, or mostly lost.
+ */
+static bool judge_reliable(const struct result *r)
+{
+	return r->confidence && r->clock_overhead <= OVERHEAD_MAX && !judge_disturbed(r);
+}
+
 /**
  * judge_pair() - one measurement against one baseline
  *
  * A change counts if it is larger than the threshold and if the two intervals
  * do not overlap; then noise is the change at which they would touch. "No change"
  * needs intervals that would have shown one of the size of the threshold, in
- * either direction. One round has no interval and proves nothing.
+ * either direction.
+ *
+ * The control that was measured beside the case says how the machine was: as much
+ * as it moved in the same direction is no change of the case.
  *
  * @threshold: thousandths of a percent
  */
@@ -57,25 +77,31 @@ struct change judge_pair(const struct result *base, const struct result *new,
 			 unsigned int threshold)
 {
 	double diff = (double)new->value - (double)base->value;
-	double limit = threshold / 1000.0, slower, faster;
-	struct change c;
+	double limit = threshold / 1000.0, slower, faster, drift;
+	struct change c = { .drift = 0 };
 
 	/* What the intervals allow for in front of a rise, and of a fall. */
 	slower = (double)(new->value - new->low) + (double)(base->high - base->value);
 	faster = (double)(new->high - new->value) + (double)(base->value - base->low);
 	c.percent = 100 * diff / base->value;
+	if (base->control && new->control)
+		c.drift = 100 * ((double)new->control - (double)base->control) / base->control;
+	drift = c.drift > DRIFT_PERCENT ? DRIFT_PERCENT : c.drift;
+	if (drift < -DRIFT_PERCENT)
+		drift = -DRIFT_PERCENT;
 	if (c.percent > limit) {
-		c.noise = 100 * slower / base->value;
-		c.verdict = c.percent > c.noise ? REGRESSION : INCONCLUSIVE;
+		c.noise = 100 * slower / base->value + (drift > 0 ? drift : 0);
+		c.verdict = c.percent > c.noise && c.percent - (drift > 0 ? drift : 0) > limit ?
+			    REGRESSION : INCONCLUSIVE;
 	} else if (-c.percent > limit) {
-		c.noise = 100 * faster / base->value;
-		c.verdict = -c.percent > c.noise ? IMPROVEMENT : INCONCLUSIVE;
+		c.noise = 100 * faster / base->value + (drift < 0 ? -drift : 0);
+		c.verdict = -c.percent > c.noise && (drift < 0 ? drift : 0) - c.percent > limit ?
+			    IMPROVEMENT : INCONCLUSIVE;
 	} else {
 		c.noise = 100 * (slower > faster ? slower : faster) / base->value;
 		c.verdict = c.noise > limit ? INCONCLUSIVE : NO_CHANGE;
 	}
-	if (judge_disturbed(base) || judge_disturbed(new) || !base->confidence ||
-	    !new->confidence)
+	if (!judge_reliable(base) || !judge_reliable(new))
 		c.verdict = INCONCLUSIVE;
 	return c;
 }
@@ -155,6 +181,26 @@ unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,
 	return n;
 }
 
+/* Two kernels are not one, whatever else is equal. */
+static bool same_kernel(const struct fingerprint *a, const struct fingerprint *b, char *buf,
+			size_t size)
+{
+	static const char * const names[] = {
+		"kernel.release", "kernel.version", "kernel.build_id"
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *va = fp_get(a, names[i]), *vb = fp_get(b, names[i]);
+
+		if (va && vb && strcmp(va, vb)) {
+			list_difference(buf, size, names[i], va, vb);
+			return false;
+		}
+	}
+	return true;
+}
+
 /**
  * judge_merge() - one measurement of a case out of all runs of a file
  *
@@ -162,28 +208,30 @@ unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,
  * Where a file holds several of a program, the median stands for them and the
  * interval reaches from the lowest to the highest. Any wrong answer counts.
  *
+ * @program: whose case it is: all of them have the control
  * @merged: the figures and keys of the last run, with the above; its arrays
  * belong to @res
  * @run: the last run that has the case
  * @mixed: receives the keys in which the runs differ and must not, or nothing
  * Return: false if no run has it.
  */
-bool judge_merge(const struct results *res, const char *name, struct rcase *merged,
-		 const struct run **run, char *mixed, size_t size)
+bool judge_merge(const struct results *res, const char *program, const char *name,
+		 struct rcase *merged, const struct run **run, char *mixed, size_t size)
 {
 	__u64 *values, low = ~0ull, high = 0;
-	unsigned int i, n = 0, last = 0;
+	unsigned int i, n = 0;
 	struct rcase *c;
 
 	*mixed = '\0';
 	values = calloc(res->nr_runs, sizeof(*values));
 	for (i = res->nr_runs; i-- && values; ) {
-		c = run_find(&res->runs[i], name);
-		if (!c || c->skipped || (n && strcmp(res->runs[i].program, (*run)->program)))
+		const struct run *r = &res->runs[i];
+
+		c = strcmp(r->program, program) ? NULL : run_find(r, name);
+		if (!c || c->skipped)
 			continue;
 		if (!n) {
-			last = i;
-			*run = &res->runs[i];
+			*run = r;
 			*merged = *c;
 		} else if (!c->timed) {
 			*merged = *c;
@@ -193,8 +241,8 @@ bool judge_merge(const struct results *res, const char *name, struct rcase *merg
 			low = c->r.low;
 		if (c->r.high > high)
 			high = c->r.high;
-		if (!*mixed && i != last &&
-		    !judge_keys(&res->runs[i].fp, &(*run)->fp, KEY_MUST, mixed, size))
+		if (!*mixed && n > 1 && same_kernel(&r->fp, &(*run)->fp, mixed, size) &&
+		    !judge_keys(&r->fp, &(*run)->fp, KEY_MUST, mixed, size))
 			judge_case_keys(c->extra, c->nr_extra, merged->extra,
 					merged->nr_extra, mixed, size);
 	}

@@ -14,20 +14,22 @@ enum verdict {
 	INCONCLUSIVE,
 	NOT_COMPARABLE,
 	WRONG_ANSWER,
-	NOT_MEASURED,
+	NOT_MEASURED,		/* in the new run, though the base has it */
+	NO_BASE,		/* only there */
 };
 
 struct change {
 	double percent;		/* of the baseline; above 0: slower */
 	double noise;		/* percent: what the two intervals allow for */
+	double drift;		/* percent: how much the control moved */
 	enum verdict verdict;
 };
 
 struct change judge_pair(const struct result *base, const struct result *new,
 			 unsigned int threshold);
 bool judge_disturbed(const struct result *r);
-bool judge_merge(const struct results *res, const char *name, struct rcase *merged,
-		 const struct run **run, char *mixed, size_t size);
+bool judge_merge(const struct results *res, const char *program, const char *name,
+		 struct rcase *merged, const struct run **run, char *mixed, size_t size);
 unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b,
 			enum key_class class, char *buf, size_t size);
 unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,

@@ -515,6 +515,8 @@ static const struct key {
 	{ "suite.compiler", KEY_MUST, rd_string, COMPILER },
 	{ "suite.cflags", KEY_MUST, rd_string, FSBENCH_CFLAGS },
 	{ "suite.binary", KEY_MUST, rd_binary, NULL },
+	/* bench.c says it if they are given */
+	{ "suite.ops", KEY_MUST, rd_string, "calibrated" },
 };
 
 static_assert(ARRAY_SIZE(keys) < FP_KEYS_MAX - 16, "no room for the keys of others");
@@ -689,6 +691,8 @@ unsigned int fp_warnings(const struct fingerprint *fp, const char *why[], unsign
 		    !strcmp(v, reasons[i].value + other) != other)
 			why[n++] = reasons[i].text;
 	}
+	if (!strcmp(fp_get(fp, "kernel.config_hash"), "unknown") && n < max)
+		why[n++] = "the kernel's configuration is not readable, it may be a debug kernel";
 	if (number(fp_get(fp, "clock.cost_ns")) > 200 && n < max)
 		why[n++] = "the clock is slow to read";
 	if ((number(fp_get(fp, "kernel.tainted")) & bad) && n < max)

@@ -8,15 +8,18 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#define _FILE_OFFSET_BITS 64
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,6 +80,8 @@ static const struct field {
 	COUNT("preempted", preempted),
 	COUNT("migrated", migrated),
 	COUNT("stolen", stolen),
+	MILLI("clock_overhead", clock_overhead),
+	MILLI("control", control),
 };
 
 #define FIELDS_NEEDED	7
@@ -146,7 +151,7 @@ static void file_write(char *line)
 	if (ret == (ssize_t)len)
 		return;
 	shared->failed = true;
-	printf("# fsbench: results file: %s\n", ret < 0 ? strerror(errno) : "short write");
+	printf("# fsbench: results: %s\n", ret < 0 ? strerror(errno) : "short write");
 	fflush(stdout);
 }
 
@@ -164,6 +169,21 @@ void results_record(const char *fmt, ...)
 	printf(KTAP_PREFIX "%s\n", line);
 	fflush(stdout);
 	file_write(line);
+}
+
+/**
+ * results_case() - the record of a case: measured, wrong, skipped or failed
+ */
+void results_case(const char *fmt, ...)
+{
+	char line[RECORD_MAX + 1];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, RECORD_MAX, fmt, args);
+	va_end(args);
+	shared->cases++;
+	results_record("%s", line);
 }
 
 /**
@@ -186,6 +206,20 @@ void results_file_record(const char *fmt, ...)
 bool results_failed(void)
 {
 	return shared && shared->failed;
+}
+
+/* Root follows no link on the way: any directory may be somebody else's. */
+static int open_target(const char *path)
+{
+	struct open_how how = {
+		/* O_NONBLOCK: a FIFO is refused, not waited for. */
+		.flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
+			 O_NOCTTY,
+		.mode = 0644,
+		.resolve = geteuid() ? 0 : RESOLVE_NO_SYMLINKS,
+	};
+
+	return syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
 /* All that is known of a file which we are to append to. */
@@ -234,11 +268,10 @@ int results_open(const char *path, char *err, size_t size)
 	owner = getpid();
 	if (!path)
 		return 0;
-	/* O_NONBLOCK: a FIFO is refused, not waited for. */
-	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
-		  O_NOCTTY, 0644);
+	fd = open_target(path);
 	if (fd < 0)
-		return fail(err, size, path, "%s", strerror(errno));
+		return fail(err, size, path, "%s%s", strerror(errno),
+			    errno == ELOOP ? " (no links here)" : "");
 	if (check_target(fd, path, err, size)) {
 		close(fd);
 		return -1;
@@ -304,14 +337,6 @@ bool results_start(const char *program, const char *settings, const struct finge
 	for (i = 0; i < n; i++)
 		results_record("warning text=\"%s\"", why[i]);
 	return true;
-}
-
-/**
- * results_count() - one more case has its record
- */
-void results_count(void)
-{
-	shared->cases++;
 }
 
 /**
@@ -484,7 +509,7 @@ static struct rcase *add_case(struct parser *p, struct run *run, const char *nam
 /* Does it have its record already? Before that there are only rounds of it. */
 static bool case_is_done(const struct rcase *c)
 {
-	return c->timed || c->skipped || c->r.unexpected;
+	return c->timed || c->skipped || c->failed || c->r.unexpected;
 }
 
 static int parse_round(struct parser *p, struct run *run, char *rest)
@@ -633,15 +658,18 @@ static int parse_record(struct parser *p, char *line)
 		return parse_round(p, run, rest);
 	if (!strcmp(word, "warning") || !strcmp(word, "gate"))
 		return 0;
-	if (!strcmp(word, "skip")) {
+	if (!strcmp(word, "skip") || !strcmp(word, "fail")) {
+		bool skip = *word == 's';
+
 		if (next_word(&rest, &word, &value) != 1 || value)
-			return bad_line(p, "skip record without a case");
+			return bad_line(p, "the record names no case");
 		c = add_case(p, run, word);
 		if (!c)
 			return -1;
 		if (case_is_done(c))
 			return bad_line(p, "case %s is there twice", word);
-		c->skipped = true;
+		c->skipped = skip;
+		c->failed = !skip;
 		return 0;
 	}
 	if (!strcmp(word, "end")) {

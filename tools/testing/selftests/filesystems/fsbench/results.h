@@ -10,7 +10,8 @@
  *	round CASE round=N ns_per_op=... ...		only in the file
  *	CASE ns_per_op=... low=... high=... ...		a case, measured
  *	CASE unexpected_results=N ...			a case, wrong: no time
- *	skip CASE reason="..."
+ *	skip CASE reason="..."				cannot be measured here
+ *	fail CASE reason="..."				could not be measured
  *	gate CASE verdict=... ...
  *	end cases=N					the program is done
  *
@@ -42,6 +43,8 @@ struct result {
 	__u64 batches;
 	__u64 disturbed;		/* batches not used: sum of the next three */
 	__u64 preempted, migrated, stolen;
+	__u64 clock_overhead;		/* thousandths of a percent of a batch */
+	__u64 control;			/* getppid() at the same time, 0: not there */
 	__u64 match_ratio;		/* answers as expected, thousandths of a percent */
 	__u64 unexpected;
 };
@@ -50,7 +53,8 @@ struct result {
 struct rcase {
 	char name[CASE_NAME_MAX];
 	bool skipped;
-	bool timed;			/* false: wrong answers or skipped */
+	bool failed;			/* could not be measured */
+	bool timed;			/* none of these, and no wrong answers */
 	struct result r;
 	unsigned int nr_rounds;
 	__u64 *round;			/* headline of each round, in order */
@@ -81,7 +85,7 @@ void results_end(void);
 __printf(1, 2) void results_record(const char *fmt, ...);
 __printf(1, 2) void results_file_record(const char *fmt, ...);
 bool results_failed(void);
-void results_count(void);
+__printf(1, 2) void results_case(const char *fmt, ...);
 void value_quote(char *buf, size_t size, const char *value);
 void result_format(char *buf, size_t size, const struct result *r);
 const char *milli_format(char buf[24], __u64 v);

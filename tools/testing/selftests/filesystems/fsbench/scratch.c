@@ -12,6 +12,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+/* A device may have more than 2 GiB where off_t has 32 bits. */
+#define _FILE_OFFSET_BITS 64
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -60,6 +63,7 @@
 #define BUSY_NS		200000000l
 
 #define SKIPPED		1
+#define FAULTY		2
 #define FAILED		(-1)
 
 struct mkfs {
@@ -83,6 +87,7 @@ static const struct mkfs mkfs_table[] = {
 /* The brd or named device that a case has used: seen by all processes. */
 struct used {
 	char path[128];
+	dev_t dev;
 };
 
 static struct used *used;
@@ -91,7 +96,7 @@ static char reason[512];
 static char skip_reason[512];
 static bool userns, entered;
 static struct fingerprint keys;
-static pid_t parent;
+static pid_t forking, parent;
 
 __printf(2, 3)
 static int give_up(int ret, const char *fmt, ...)
@@ -158,6 +163,14 @@ size_t scratch_block_size(void)
 	return statvfs(".", &st) ? 0 : st.f_bsize;
 }
 
+/* End when the parent does, if it has not ended already. */
+static void tie_to_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		kill(getpid(), SIGKILL);
+}
+
 /**
  * die_prepare(), die_with_parent() - for pthread_atfork()
  *
@@ -166,14 +179,13 @@ size_t scratch_block_size(void)
  */
 void die_prepare(void)
 {
-	parent = getpid();
+	forking = getpid();
 }
 
 void die_with_parent(void)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		kill(getpid(), SIGKILL);
+	parent = forking;
+	tie_to_parent();
 }
 
 __printf(2, 3)
@@ -209,8 +221,8 @@ static int enter_namespace(void)
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
 			return give_up(SKIPPED, "needs root or CONFIG_USER_NS: %s",
 				       strerror(errno));
-		/* New credentials clear it. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* New credentials have cut it. */
+		tie_to_parent();
 		if (write_file("/proc/self/setgroups", "deny") ||
 		    write_file("/proc/self/uid_map", "0 %u 1", uid) ||
 		    write_file("/proc/self/gid_map", "0 %u 1", gid))
@@ -338,33 +350,64 @@ static int mount_overlayfs(void)
 	return mount_and_enter("overlay", userns ? user_params : params);
 }
 
+/* A number in a file: the only one, or the one behind @name. */
+static unsigned long long read_number(const char *dir, const char *file, const char *name)
+{
+	unsigned long long n = ~0ull;
+	char path[700], line[128];
+	size_t len = strlen(name);
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, len) && sscanf(line + len, "%llu", &n) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* What is left below the limit of a control group; clean page cache is free. */
+static unsigned long long group_available(const char *dir, bool v1)
+{
+	unsigned long long limit, usage, cache;
+
+	limit = read_number(dir, v1 ? "memory.limit_in_bytes" : "memory.max", "");
+	usage = read_number(dir, v1 ? "memory.usage_in_bytes" : "memory.current", "");
+	cache = read_number(dir, "memory.stat", v1 ? "total_inactive_file" : "inactive_file");
+	if (limit == ~0ull || usage == ~0ull)
+		return limit;
+	if (cache != ~0ull)
+		usage -= cache < usage ? cache : usage;
+	return usage < limit ? limit - usage : 0;
+}
+
 /*
- * The lowest limit of our control group and of those around it, version 2 or 1;
- * all ones if there is none.
+ * The least that our control group and those around it leave, version 2 or 1; all
+ * ones if there is no limit.
  */
 static unsigned long long memory_limit(void)
 {
-	unsigned long long limit, least = ~0ull;
-	char line[512], path[600], *group, *slash;
-	const char *root, *file;
-	FILE *f, *l;
+	unsigned long long left, least = ~0ull;
+	char line[512], dir[600], *group, *slash;
+	FILE *f;
+	bool v1;
 
 	f = fopen("/proc/self/cgroup", "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
 		group = strstr(line, ":memory:");
-		root = group ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
-		file = group ? "memory.limit_in_bytes" : "memory.max";
-		if (!group && strncmp(line, "0::", 3))
+		v1 = group;
+		if (!v1 && strncmp(line, "0::", 3))
 			continue;
-		group = group ? group + strlen(":memory:") : line + strlen("0::");
+		group = v1 ? group + strlen(":memory:") : line + strlen("0::");
 		do {
-			snprintf(path, sizeof(path), "%s%s/%s", root, group, file);
-			l = fopen(path, "re");
-			if (l && fscanf(l, "%llu", &limit) == 1 && limit < least)
-				least = limit;
-			if (l)
-				fclose(l);
+			snprintf(dir, sizeof(dir), "/sys/fs/cgroup%s%s", v1 ? "/memory" : "",
+				 group);
+			left = group_available(dir, v1);
+			if (left < least)
+				least = left;
 			slash = strrchr(group, '/');
 			if (slash)
 				*slash = '\0';
@@ -424,9 +467,10 @@ static int run(const char *path, const char * const *argv, int target, char *sai
 	pid_t pid;
 
 	*said = '\0';
-	pid = fork();
+	/* Without it the program would write into our own output. */
+	pid = log < 0 ? -1 : fork();
 	if (pid < 0) {
-		snprintf(said, size, "fork: %s", strerror(errno));
+		snprintf(said, size, "not started: %s", strerror(errno));
 		goto out;
 	}
 	if (!pid) {
@@ -499,7 +543,8 @@ static int make_filesystem(const struct mkfs *m, int target, const char *device)
  * A loop device on @file that detaches itself when its last user has gone. The
  * number that LOOP_CTL_GET_FREE gives is a hint: somebody may be faster.
  *
- * Return: a descriptor that keeps it alive until it is mounted.
+ * Return: a descriptor that keeps it alive until it is mounted; below 0 with the
+ * reason: -FAULTY if it had to be possible.
  */
 static int attach_loop(int file, char *path, size_t size)
 {
@@ -509,11 +554,10 @@ static int attach_loop(int file, char *path, size_t size)
 	};
 	int ctl, fd, nr, try, err = 0;
 
-	ctl = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
-	if (ctl < 0) {
-		give_up(SKIPPED, "/dev/loop-control: %s (CONFIG_BLK_DEV_LOOP)", strerror(errno));
-		return -1;
-	}
+	snprintf(path, size, "/dev/loop-control");
+	ctl = open(path, O_RDWR | O_CLOEXEC);
+	if (ctl < 0)
+		return give_up(-SKIPPED, "%s: %s (CONFIG_BLK_DEV_LOOP)", path, strerror(errno));
 	snprintf((char *)config.info.lo_file_name, LO_NAME_SIZE, "fsbench");
 	for (try = 0; try < LOOP_TRIES; try++) {
 		nr = ioctl(ctl, LOOP_CTL_GET_FREE);
@@ -541,8 +585,9 @@ static int attach_loop(int file, char *path, size_t size)
 		pause_ns(BUSY_NS / 10);
 	}
 	close(ctl);
-	give_up(SKIPPED, "no loop device, last %s: %s", path, strerror(err));
-	return -1;
+	/* A device that was there and refuses a file of ours is no missing feature. */
+	return give_up(err == EINVAL || err == EFAULT || err == EBADF ? -FAULTY : -SKIPPED,
+		       "no loop device, last %s: %s", path, strerror(err));
 }
 
 static bool loop_is_direct(int fd)
@@ -586,7 +631,7 @@ static int mount_on_loop(const struct mkfs *m)
 		goto out;
 	loop = attach_loop(file, path, sizeof(path));
 	if (loop < 0) {
-		ret = SKIPPED;
+		ret = loop == -FAULTY ? FAILED : SKIPPED;
 		goto out;
 	}
 	ret = mount_device(m, path);
@@ -607,54 +652,90 @@ static bool is_ours(const unsigned char *head)
 	       (!memcmp(head + 1080, "\x53\xef", 2) && !memcmp(head + 1144, LABEL, 16));
 }
 
-static unsigned char device_head[MIB];
+static unsigned char device_part[MIB];
 
-/*
- * May this device be formatted? Only if nobody holds it, it is large enough, and
- * its first and last MiB, where every format has its signature, hold nothing or
- * a file system of ours.
- *
- * Return: 0 or SKIPPED with the reason.
- */
-static int device_is_free(const char *path)
+static bool is_empty(size_t len)
 {
-	unsigned char *buf = device_head;
-	const size_t len = sizeof(device_head);
-	unsigned long long size = 0;
-	int fd, end, read_only = 0, ret = 0;
 	size_t i;
 
-	fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
+	for (i = 0; i < len && !device_part[i]; i++)
+		;
+	return i == len;
+}
+
+/*
+ * Is there nothing on it? On a device that nobody named, nothing at all, since
+ * not every owner leaves a signature; holes of brd are quick to read. On one that
+ * the user named, nothing in the first and last MiB, where signatures are.
+ */
+static int device_is_empty(int fd, const char *path, unsigned long long size, bool named)
+{
+	unsigned long long at = 0;
+	ssize_t len;
+
+	while (at < size) {
+		len = pread(fd, device_part, sizeof(device_part), at);
+		if (len <= 0)
+			return give_up(SKIPPED, "%s cannot be read: %s", path,
+				       len ? strerror(errno) : "end of file");
+		if (!at && len == sizeof(device_part) && is_ours(device_part))
+			return 0;
+		if (!is_empty(len))
+			return give_up(SKIPPED, "%s is not empty: it may belong to somebody",
+				       path);
+		posix_fadvise(fd, at, len, POSIX_FADV_DONTNEED);
+		at += len;
+		if (named && at < size - sizeof(device_part))
+			at = size - sizeof(device_part);
+	}
+	return 0;
+}
+
+/*
+ * May this device be formatted? Only if no other run has it, nobody else holds it
+ * for himself, it can be written and is large enough, and nothing is on it or a
+ * file system of ours.
+ *
+ * @pinned: receives a descriptor that stands for the device from now on, whatever
+ * becomes of the path, and keeps other runs away
+ * Return: 0 or SKIPPED with the reason.
+ */
+static int device_pin(const char *path, bool named, int *pinned)
+{
+	unsigned long long size = 0;
+	int fd, excl, read_only = 0, ret;
+	char link[32];
+
+	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return give_up(SKIPPED, "%s: %s", path, strerror(errno));
-	if (ioctl(fd, BLKROGET, &read_only) || read_only)
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	excl = flock(fd, LOCK_EX | LOCK_NB) ? -1 : open(link, O_RDWR | O_EXCL | O_CLOEXEC);
+	if (excl < 0)
+		ret = give_up(SKIPPED, "%s is in use: %s", path, strerror(errno));
+	else if (ioctl(fd, BLKROGET, &read_only) || read_only)
 		ret = give_up(SKIPPED, "%s is read-only", path);
 	else if (ioctl(fd, BLKGETSIZE64, &size) || size < DEVICE_SIZE)
 		ret = give_up(SKIPPED, "%s has %llu MiB and %llu are needed", path, size / MIB,
 			      DEVICE_SIZE / MIB);
-	for (end = 0; end < 2 && !ret; end++) {
-		if (pread(fd, buf, len, end ? size - len : 0) != (ssize_t)len) {
-			ret = give_up(SKIPPED, "%s cannot be read: %s", path, strerror(errno));
-			break;
-		}
-		if (!end && is_ours(buf))
-			break;
-		for (i = 0; i < len && !buf[i]; i++)
-			;
-		if (i < len)
-			ret = give_up(SKIPPED, "%s is not empty: it may belong to somebody", path);
-	}
-	close(fd);
+	else
+		ret = device_is_empty(fd, path, size, named);
+	if (excl >= 0)
+		close(excl);
+	if (ret)
+		close(fd);
+	else
+		*pinned = fd;
 	return ret;
 }
 
 /* A file system of the case before may still be on its way out. */
-static int device_is_free_soon(const char *path)
+static int device_pin_soon(const char *path, bool named, int *pinned)
 {
 	int try, ret;
 
 	for (try = 0; ; try++) {
-		ret = device_is_free(path);
+		ret = device_pin(path, named, pinned);
 		if (!ret || strcmp(path, used->path) || try == BUSY_TRIES)
 			return ret;
 		pause_ns(BUSY_NS);
@@ -662,7 +743,7 @@ static int device_is_free_soon(const char *path)
 }
 
 /* The first brd device that may be used. It is never loaded or unloaded here. */
-static int find_brd(char *path, size_t size)
+static int find_brd(char *path, size_t size, int *pinned)
 {
 	int nr;
 
@@ -671,40 +752,49 @@ static int find_brd(char *path, size_t size)
 		snprintf(path, size, "/dev/ram%d", nr);
 		if (access(path, F_OK))
 			break;
-		if (!device_is_free_soon(path))
+		if (!device_pin_soon(path, false, pinned))
 			return 0;
 	}
 	return SKIPPED;
 }
 
-static int mount_on_device(const struct mkfs *m, const char *path, const char *kind)
+static int mount_on_device(const struct mkfs *m, int pinned, const char *path,
+			   const char *kind)
 {
+	char link[32];
+	struct stat st;
 	int ret;
 
+	if (fstat(pinned, &st))
+		return give_up(FAILED, "%s: %s", path, strerror(errno));
 	snprintf(used->path, sizeof(used->path), "%s", path);
-	ret = make_filesystem(m, -1, path);
+	used->dev = st.st_rdev;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", pinned);
+	ret = make_filesystem(m, pinned, "/proc/self/fd/3");
 	if (!ret)
-		ret = mount_device(m, path);
+		ret = mount_device(m, link);
 	fp_set(&keys, "device", "%s", kind);
+	/* It stays open, and locked, as long as this process lives. */
 	return ret;
 }
 
 static int mount_block(const struct mkfs *m)
 {
 	char path[32];
-	int ret;
+	int ret, pinned;
 
 	if (userns)
 		return give_up(SKIPPED, "%s needs root: it is on a block device", m->fstype);
 	if (options->device == DEVICE_PATH) {
-		ret = device_is_free_soon(options->device_path);
-		return ret ? ret : mount_on_device(m, options->device_path, options->device_path);
+		ret = device_pin_soon(options->device_path, true, &pinned);
+		return ret ? ret : mount_on_device(m, pinned, options->device_path,
+						   options->device_path);
 	}
 	if (options->device == DEVICE_LOOP)
 		return mount_on_loop(m);
-	ret = find_brd(path, sizeof(path));
+	ret = find_brd(path, sizeof(path), &pinned);
 	if (!ret)
-		return mount_on_device(m, path, "brd");
+		return mount_on_device(m, pinned, path, "brd");
 	if (options->device == DEVICE_BRD)
 		return ret;
 	/* auto: what is in doubt is left alone */
@@ -782,6 +872,8 @@ int scratch_mount(const char *fstype)
  */
 int scratch_configure(const struct options *o, char *err, size_t size)
 {
+	int pinned;
+
 	options = o;
 	used = mmap(NULL, sizeof(*used), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		    -1, 0);
@@ -793,8 +885,8 @@ int scratch_configure(const struct options *o, char *err, size_t size)
 		return 0;
 	if (strlen(o->device_path) >= sizeof(used->path))
 		give_up(SKIPPED, "the path is too long");
-	else if (!device_is_free(o->device_path))
-		return 0;
+	else if (!device_pin(o->device_path, true, &pinned))
+		return close(pinned);
 	snprintf(err, size, "FSBENCH_DEVICE=\"%.100s\": %.300s", o->device_path, reason);
 	return -1;
 }
@@ -809,20 +901,21 @@ void scratch_cleanup(void)
 {
 	__u64 range[2] = { 0, 0 };
 	unsigned long long size;
+	struct stat st;
 	int fd;
 
-	if (!used || !*used->path || device_is_free_soon(used->path))
+	if (!used || !*used->path || device_pin_soon(used->path, true, &fd))
 		return;
-	fd = open(used->path, O_RDWR | O_EXCL | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	memset(device_head, 0, sizeof(device_head));
-	if (pwrite(fd, device_head, sizeof(device_head), 0) < 0 || fsync(fd))
+	if (fstat(fd, &st) || st.st_rdev != used->dev)
+		goto out;
+	memset(device_part, 0, sizeof(device_part));
+	if (pwrite(fd, device_part, sizeof(device_part), 0) < 0 || fsync(fd))
 		fprintf(stderr, "# fsbench: %s: %s\n", used->path, strerror(errno));
 	/* Gives the pages of brd back, where it can (not in 6.1). */
 	if (!ioctl(fd, BLKGETSIZE64, &size)) {
 		range[1] = size;
 		ioctl(fd, BLKDISCARD, range);
 	}
+out:
 	close(fd);
 }
