@@ -6,6 +6,7 @@
 # loop around the same call, on the same CPU, in batches of the same length.
 
 set -eu
+[ "$(id -u)" = 0 ] || { echo "the plain loop mounts a tmpfs: run this as root" >&2; exit 1; }
 case=xattr_list.tmpfs_1.flistxattr
 suite=$KTREE/tools/testing/selftests/filesystems/xattr_perf/xattr_perf_test
 dir=$FSBENCH_BUILD/tests

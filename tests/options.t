@@ -302,7 +302,7 @@ done <<-EOT
 	rounds		$((round + 1))	case $case says 2 rounds and has 1
 	negative	$round		ns_per_op=-5
 	nan		$round		ns_per_op=nan
-	quote		20
+	quote		21
 	cases		$lines		the run says
 	unknown		$lines
 EOT

@@ -264,6 +264,50 @@ TEST(known_pairs)
 	}
 }
 
+/* Change of the case and of its control, from 1000; the threshold is 5 %. */
+static const struct {
+	int change, control;
+	enum verdict verdict;
+} drifts[] = {
+	{ 65, 66, INCONCLUSIVE },	/* a slow machine */
+	{ 150, 66, INCONCLUSIVE },	/* a slow machine may slow the case down more */
+	{ 190, 66, REGRESSION },
+	{ 65, -66, REGRESSION },	/* a fast machine hides nothing more */
+	{ 65, 0, REGRESSION },
+	{ 800, 3000, REGRESSION },	/* every system call is slower */
+	{ 240, 3000, REGRESSION },
+	{ 500, 300, INCONCLUSIVE },	/* the machine is, by a third */
+	{ -65, -66, INCONCLUSIVE },
+	{ -190, -66, IMPROVEMENT },
+	{ -65, 66, IMPROVEMENT },
+	{ 20, 200, NO_CHANGE },
+};
+
+TEST(drift_of_the_machine)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(drifts); i++) {
+		struct result base = figures(1000, 999, 1001);
+		struct result new = figures(1000 + drifts[i].change, 999 + drifts[i].change,
+					    1001 + drifts[i].change);
+
+		base.control = 1000;
+		new.control = 1000 + drifts[i].control;
+		EXPECT_EQ(drifts[i].verdict, judge_pair(&base, &new, 5000).verdict)
+			TH_LOG("%d and %d", drifts[i].change, drifts[i].control);
+	}
+}
+
+TEST(clock_overhead)
+{
+	struct result base = figures(1000, 999, 1001), new = figures(1100, 1099, 1101);
+
+	new.clock_overhead = 7190;
+	EXPECT_EQ(INCONCLUSIVE, judge_pair(&base, &new, 5000).verdict);
+	EXPECT_EQ(INCONCLUSIVE, judge_pair(&new, &base, 5000).verdict);
+}
+
 TEST(no_change_hides_no_change)
 {
 	const struct pair *p;

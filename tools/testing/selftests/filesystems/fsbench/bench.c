@@ -14,12 +14,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,6 +60,7 @@ static struct options options;
 static struct fingerprint machine;
 static struct results baseline;
 static int cpu = -1;
+static int watch_error;			/* why nobody can tell what disturbed us */
 
 /* How the operations of a round are split, and what they are measured with. */
 struct plan {
@@ -282,9 +285,10 @@ struct watch {
 
 static void watch_read(struct watch *w)
 {
-	struct rusage usage;
+	struct rusage usage = { .ru_nivcsw = 0 };
 
-	getrusage(RUSAGE_THREAD, &usage);
+	if (getrusage(RUSAGE_THREAD, &usage))
+		watch_error = errno;
 	w->preempted = usage.ru_nivcsw;
 	w->cpu = sched_getcpu();
 }
@@ -441,6 +445,10 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		r->control = stats_quantile(s.control, s.nr_control, 1, 4);
 	}
 	munmap(s.v, s.cap * sizeof(*s.v));
+	if (watch_error) {
+		snprintf(b->why, sizeof(b->why), "getrusage: %s", strerror(watch_error));
+		return false;
+	}
 	return r->rounds;
 }
 
@@ -543,7 +551,8 @@ static bool find_baseline(const struct bench *b, struct rcase *base, char *why, 
 		return false;
 	}
 	if (!base->timed) {
-		snprintf(why, size, "the baseline has wrong answers here");
+		snprintf(why, size, base->r.unexpected ? "the baseline has wrong answers here" :
+			 "the baseline did not finish this case");
 		return false;
 	}
 	return !*why && !judge_keys(&run->fp, &machine, KEY_MUST, why, size) &&
@@ -567,8 +576,8 @@ static void gate(struct bench *b, const struct plan *p, const struct result *r,
 	const struct timespec pause = { .tv_nsec = GATE_PAUSE_NS };
 	__u64 start, longest = 0;
 	struct result again;
+	struct change c, last;
 	struct rcase base;
-	struct change c;
 	char why[900];
 
 	*line = '\0';
@@ -590,9 +599,10 @@ static void gate(struct bench *b, const struct plan *p, const struct result *r,
 	}
 
 	c = judge_pair(&base.r, r, options.threshold);
+	last = c;
 	while (c.verdict == REGRESSION && !b->control && repeats < GATE_REPEATS) {
-		remark("%s: %+.1f %% against the baseline, repeat %u of %u", b->name, c.percent,
-		       repeats + 1, GATE_REPEATS);
+		remark("%s: %+.1f %% against the baseline, repeat %u of %u", b->name,
+		       last.percent, repeats + 1, GATE_REPEATS);
 		nanosleep(&pause, NULL);
 		start = now();
 		/* Better no verdict than one by the harness's timeout. */
@@ -602,15 +612,19 @@ static void gate(struct bench *b, const struct plan *p, const struct result *r,
 		if (now() - start > longest)
 			longest = now() - start;
 		repeats++;
-		confirmed += judge_pair(&base.r, &again, options.threshold).verdict == REGRESSION;
+		last = judge_pair(&base.r, &again, options.threshold);
+		confirmed += last.verdict == REGRESSION;
 	}
 	if (c.verdict == REGRESSION && !b->control) {
 		b->slower = confirmed >= GATE_CONFIRM;
-		if (!b->slower)
+		if (!b->slower) {
 			c.verdict = INCONCLUSIVE;
+			c.why = "not confirmed";
+		}
 	}
-	snprintf(why, sizeof(why), "threshold=%u.%03u%% confirmed=%u/%u%s",
+	snprintf(why, sizeof(why), "threshold=%u.%03u%% confirmed=%u/%u%s%s%s%s",
 		 options.threshold / 1000, options.threshold % 1000, confirmed, repeats,
+		 c.why ? " reason=\"" : "", c.why ? c.why : "", c.why ? "\"" : "",
 		 c.verdict == IMPROVEMENT ? " hint=\"improvement, refresh the baseline\"" :
 		 c.verdict == REGRESSION && b->control ?
 		 " hint=\"every system call is slower, or the machine is\"" : "");
@@ -633,7 +647,7 @@ void bench_pin(void)
 	CPU_SET(cpu, &set);
 	if (!sched_setaffinity(0, sizeof(set), &set))
 		return;
-	remark("warning: not pinned to CPU %d: %s", cpu, strerror(errno));
+	results_record("warning text=\"not pinned to CPU %d: %s\"", cpu, strerror(errno));
 	cpu = -1;
 }
 
@@ -666,6 +680,7 @@ static void case_name(char *buf, size_t size, const char *fixture, const char *v
 bool bench_run(struct bench *b, const char *fixture, const char *variant, const char *test)
 {
 	__u64 deadline = now() + CASE_NS;
+	static bool measured_one;
 	struct plan plan = { .ops = 0 };
 	char line[RECORD_MAX];
 	struct result r;
@@ -675,6 +690,11 @@ bool bench_run(struct bench *b, const char *fixture, const char *variant, const 
 
 	case_name(b->name, sizeof(b->name), fixture, variant, test);
 	begin();
+	if (measured_one) {
+		remark("%s: one BENCH() a test, and this is the second", b->name);
+		return false;
+	}
+	measured_one = true;
 	bench_pin();
 
 	call_hook(b, b->before_round);
@@ -710,17 +730,19 @@ bool bench_run(struct bench *b, const char *fixture, const char *variant, const 
 }
 
 /**
- * bench_skipped() - the case cannot be measured here; the results say why
+ * bench_not_run() - the case was not measured; the results say why
+ *
+ * @what: "skip" if it cannot be had here, "fail" if it should be had
  */
-void bench_skipped(const char *fixture, const char *variant, const char *test,
-		   const char *reason)
+void bench_not_run(const char *what, const char *fixture, const char *variant,
+		   const char *test, const char *reason)
 {
 	char name[CASE_NAME_MAX], quoted[512];
 
 	case_name(name, sizeof(name), fixture, variant, test);
 	value_quote(quoted, sizeof(quoted), reason);
 	begin();
-	results_case("skip %s reason=%s", name, quoted);
+	results_case("%s %s reason=%s", what, name, quoted);
 }
 
 static void finish(void)
@@ -744,6 +766,14 @@ static void bail_out(const char *fmt, ...)
 			*s = '?';
 	printf("TAP version 13\nBail out! %s\n", line);
 	exit(1);
+}
+
+/* A baseline that grows by each run would follow a regression. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
 /*
@@ -770,8 +800,13 @@ static void fsbench_init(void)
 	    (results_read(options.baseline, &baseline, err, sizeof(err)) ||
 	     results_complete(&baseline, err, sizeof(err))))
 		bail_out("FSBENCH_BASELINE=\"%s\": %s", options.baseline, err);
+	if (options.results && options.baseline && same_file(options.results, options.baseline))
+		bail_out("FSBENCH_BASELINE and FSBENCH_RESULTS are one file, \"%s\"",
+			 options.baseline);
 	if (results_open(options.results, err, sizeof(err)))
 		bail_out("FSBENCH_RESULTS: %s", err);
+	/* Too large a file is an error, not a signal. */
+	signal(SIGXFSZ, SIG_IGN);
 
 	/* Every process of this program goes when its parent does. */
 	pthread_atfork(die_prepare, NULL, die_with_parent);

@@ -43,8 +43,8 @@ void bench_pin(void);
 void bench_getppid(struct bench *b, unsigned long ops);
 void bench_miss(struct bench *b, const char *expectation);
 bool bench_run(struct bench *b, const char *fixture, const char *variant, const char *test);
-void bench_skipped(const char *fixture, const char *variant, const char *test,
-		   const char *reason);
+void bench_not_run(const char *what, const char *fixture, const char *variant,
+		   const char *test, const char *reason);
 
 static inline void __bench_prove(struct bench *b, bool met, const char *expectation)
 {

@@ -183,13 +183,14 @@ static enum verdict compare_case(const struct results *base, const struct result
 	}
 	if (judge_keys(&base_run->fp, &new_run->fp, KEY_MUST, keys, sizeof(keys)) ||
 	    judge_case_keys(b.extra, b.nr_extra, n.extra, n.nr_extra, keys, sizeof(keys))) {
-		printf("%-38s %10.1f %10.1f %8s %7s  NOT COMPARABLE: %s\n", name, ns(b.r.value),
+		printf("%-38s %10.1f %10.1f %8s %7s  NOT COMPARABLE: %.160s\n", name, ns(b.r.value),
 		       ns(n.r.value), "", "", keys);
 		return NOT_COMPARABLE;
 	}
 	c = judge_pair(&b.r, &n.r, threshold);
-	printf("%-38s %10.1f %10.1f %+7.2f%% %6.2f%%  %s\n", name, ns(b.r.value), ns(n.r.value),
-	       c.percent, c.noise, verdict_title(c.verdict));
+	printf("%-38s %10.1f %10.1f %+7.2f%% %6.2f%%  %s%s%s\n", name, ns(b.r.value),
+	       ns(n.r.value), c.percent, c.noise, verdict_title(c.verdict), c.why ? ": " : "",
+	       c.why ? c.why : "");
 	return c.verdict;
 }
 

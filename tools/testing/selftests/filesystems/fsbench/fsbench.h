@@ -94,8 +94,9 @@ static inline const char *bench_variant(const struct __fixture_metadata *fixture
 
 static inline void __bench_skip(struct __test_metadata *const _metadata, const void *variant)
 {
-	bench_skipped(_metadata->fixture->name, bench_variant(_metadata->fixture, variant),
-		      _metadata->name, scratch_skipped());
+	bench_not_run("skip", _metadata->fixture->name,
+		      bench_variant(_metadata->fixture, variant), _metadata->name,
+		      scratch_skipped());
 	SKIP(return, "%s", scratch_skipped());
 }
 
@@ -119,6 +120,10 @@ static inline bool __bench_scratch(struct __test_metadata *const _metadata,
 	ret = scratch_mount(fstype);
 	if (ret > 0)
 		BENCH_SKIP("%s", scratch_reason());
+	if (ret < 0)
+		bench_not_run("fail", _metadata->fixture->name,
+			      bench_variant(_metadata->fixture, variant), _metadata->name,
+			      scratch_reason());
 	ASSERT_LE(0, ret) {
 		TH_LOG("%s", scratch_reason());
 	}

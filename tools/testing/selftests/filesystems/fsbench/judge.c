@@ -10,10 +10,18 @@
 /* More than this share of the batches disturbed: not to be relied on. */
 #define DISTURBED_PERCENT	20
 /*
- * A machine that got slower takes the control and the case with it, by percents.
- * What moves the control by more than this is no drift of a machine.
+ * A machine that got slower takes the control and the case with it, in proportion
+ * or worse. Beyond this many percent it may as well be the entry into the kernel,
+ * which adds the same time to both.
  */
 #define DRIFT_PERCENT		20
+/*
+ * Programs differ from one run to the next, by where their memory lies and what the
+ * machine did: up to this many percent in 300 pairs of runs of one kernel. As many
+ * runs show it by themselves.
+ */
+#define RUN_PERCENT		7
+#define RUNS_ENOUGH		3
 /* Thousandths of a percent of a batch: what reading the clock may cost. */
 #define OVERHEAD_MAX		1000
 
@@ -51,13 +59,14 @@ bool judge_disturbed(const struct result *r)
 	return r->disturbed * 100 > r->batches * DISTURBED_PERCENT;
 }
 
-/*
- * One round has no interval and proves nothing; neither do batches that are
- * mostly the clock's, or mostly lost.
- */
-static bool judge_reliable(const struct result *r)
+/* Return: NULL, or why nothing can be concluded from this. */
+static const char *unreliable(const struct result *r)
 {
-	return r->confidence && r->clock_overhead <= OVERHEAD_MAX && !judge_disturbed(r);
+	if (!r->confidence)
+		return "one round has no interval";
+	if (r->clock_overhead > OVERHEAD_MAX)
+		return "batches so short are mostly the clock's";
+	return judge_disturbed(r) ? "too many batches disturbed" : NULL;
 }
 
 /**
@@ -68,8 +77,8 @@ static bool judge_reliable(const struct result *r)
  * needs intervals that would have shown one of the size of the threshold, in
  * either direction.
  *
- * The control that was measured beside the case says how the machine was: as much
- * as it moved in the same direction is no change of the case.
+ * The control that was measured beside the case says how the machine was: up to
+ * twice as much as it moved in the same direction is no change of the case.
  *
  * @threshold: thousandths of a percent
  */
@@ -77,7 +86,7 @@ struct change judge_pair(const struct result *base, const struct result *new,
 			 unsigned int threshold)
 {
 	double diff = (double)new->value - (double)base->value;
-	double limit = threshold / 1000.0, slower, faster, drift;
+	double limit = threshold / 1000.0, slower, faster, drift, size, control;
 	struct change c = { .drift = 0 };
 
 	/* What the intervals allow for in front of a rise, and of a fall. */
@@ -86,22 +95,33 @@ struct change judge_pair(const struct result *base, const struct result *new,
 	c.percent = 100 * diff / base->value;
 	if (base->control && new->control)
 		c.drift = 100 * ((double)new->control - (double)base->control) / base->control;
-	drift = c.drift > DRIFT_PERCENT ? DRIFT_PERCENT : c.drift;
-	if (drift < -DRIFT_PERCENT)
-		drift = -DRIFT_PERCENT;
-	if (c.percent > limit) {
-		c.noise = 100 * slower / base->value + (drift > 0 ? drift : 0);
-		c.verdict = c.percent > c.noise && c.percent - (drift > 0 ? drift : 0) > limit ?
-			    REGRESSION : INCONCLUSIVE;
-	} else if (-c.percent > limit) {
-		c.noise = 100 * faster / base->value + (drift < 0 ? -drift : 0);
-		c.verdict = -c.percent > c.noise && (drift < 0 ? drift : 0) - c.percent > limit ?
-			    IMPROVEMENT : INCONCLUSIVE;
+	drift = c.percent > 0 ? c.drift : -c.drift;
+	control = (double)new->control - (double)base->control;
+	/* A constant cost of every system call is no drift. */
+	if (drift < 0 || (drift > DRIFT_PERCENT && diff / control < 1.5))
+		drift = 0;
+	size = c.percent > 0 ? c.percent : -c.percent;
+
+	if (size > limit) {
+		c.noise = 100 * (c.percent > 0 ? slower : faster) / base->value;
+		if (base->runs && base->runs < RUNS_ENOUGH && c.noise < RUN_PERCENT)
+			c.noise = RUN_PERCENT;
+		c.verdict = c.percent > 0 ? REGRESSION : IMPROVEMENT;
+		if (size <= c.noise)
+			c.why = "within the noise";
+		else if (size - 2 * drift <= limit)
+			c.why = "the control moved too";
 	} else {
 		c.noise = 100 * (slower > faster ? slower : faster) / base->value;
-		c.verdict = c.noise > limit ? INCONCLUSIVE : NO_CHANGE;
+		c.verdict = NO_CHANGE;
+		if (c.noise > limit)
+			c.why = "noise above the threshold";
 	}
-	if (!judge_reliable(base) || !judge_reliable(new))
+	if (unreliable(base))
+		c.why = unreliable(base);
+	if (unreliable(new))
+		c.why = unreliable(new);
+	if (c.why)
 		c.verdict = INCONCLUSIVE;
 	return c;
 }
@@ -112,6 +132,12 @@ static void list_difference(char *buf, size_t size, const char *name, const char
 	size_t len = strlen(buf);
 
 	snprintf(buf + len, size - len, "%s%s (%s, %s)", len ? "; " : "", name, a, b);
+}
+
+/* Two machines that nobody knows are not one. */
+static bool must_know(const struct fp_key *k)
+{
+	return !strcmp(k->name, "cpu.model") && !strcmp(k->value, "unknown");
 }
 
 /**
@@ -136,7 +162,7 @@ unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b
 			const char *other = fp_get(side[!s], k->name);
 
 			if (fp_class(k->name) != class || (s && other) ||
-			    (other && !strcmp(other, k->value)))
+			    (other && !strcmp(other, k->value) && !must_know(k)))
 				continue;
 			n++;
 			list_difference(buf, size, k->name, s ? "missing" : k->value,
@@ -246,6 +272,8 @@ bool judge_merge(const struct results *res, const char *program, const char *nam
 			judge_case_keys(c->extra, c->nr_extra, merged->extra,
 					merged->nr_extra, mixed, size);
 	}
+	if (n)
+		merged->r.runs = n;
 	if (n > 1 && merged->timed) {
 		stats_sort(values, n);
 		merged->r.value = stats_median(values, n);

@@ -23,6 +23,7 @@ struct change {
 	double noise;		/* percent: what the two intervals allow for */
 	double drift;		/* percent: how much the control moved */
 	enum verdict verdict;
+	const char *why;	/* it is inconclusive, or NULL */
 };
 
 struct change judge_pair(const struct result *base, const struct result *new,

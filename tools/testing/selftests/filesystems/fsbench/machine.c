@@ -135,6 +135,13 @@ static const char *rd_string(const char *text)
 	return text;
 }
 
+static const char *rd_env(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v ? v : "none";
+}
+
 /* "name : value" of this CPU in /proc/cpuinfo, or in /proc/self/status. */
 static const char *rd_proc(const char *name)
 {
@@ -479,6 +486,7 @@ static const struct key {
 	{ "lsm.ima_policy", KEY_MUST, rd_lines, "/sys/kernel/security/ima/policy" },
 	{ "lsm.evm", KEY_MUST, rd_file, "/sys/kernel/security/evm" },
 	{ "lsm.seccomp_filters", KEY_SHOULD, rd_proc, "Seccomp_filters" },
+	{ "debug.tracer_pid", KEY_MUST, rd_proc, "TracerPid" },
 	{ "cpu.model", KEY_MUST, rd_model, CPU_NAMES },
 	{ "cpu.microcode", KEY_SHOULD, rd_proc, "microcode" },
 	{ "cpu.mitigations", KEY_MUST, rd_costs, CPU_DIR "vulnerabilities/*" },
@@ -515,6 +523,7 @@ static const struct key {
 	{ "suite.compiler", KEY_MUST, rd_string, COMPILER },
 	{ "suite.cflags", KEY_MUST, rd_string, FSBENCH_CFLAGS },
 	{ "suite.binary", KEY_MUST, rd_binary, NULL },
+	{ "suite.preload", KEY_SHOULD, rd_env, "LD_PRELOAD" },
 	/* bench.c says it if they are given */
 	{ "suite.ops", KEY_MUST, rd_string, "calibrated" },
 };
@@ -668,6 +677,8 @@ static const struct {
 	{ "cpu.smt", "1", "SMT siblings are online" },
 	{ "cpu.measured", "not pinned", "not pinned to a CPU" },
 	{ "lsm.seccomp_filters", "!0", "a seccomp filter taxes every system call" },
+	{ "debug.tracer_pid", "!0", "the program is being traced" },
+	{ "suite.preload", "!none", "LD_PRELOAD may stand between the program and the kernel" },
 	{ "clock.source", "hpet", "clock source is not tsc" },
 	{ "clock.source", "acpi_pm", "clock source is not tsc" },
 };
@@ -693,6 +704,8 @@ unsigned int fp_warnings(const struct fingerprint *fp, const char *why[], unsign
 	}
 	if (!strcmp(fp_get(fp, "kernel.config_hash"), "unknown") && n < max)
 		why[n++] = "the kernel's configuration is not readable, it may be a debug kernel";
+	if (number(fp_get(fp, "load.average")) >= number(fp_get(fp, "cpu.count")) && n < max)
+		why[n++] = "the machine is busy";
 	if (number(fp_get(fp, "clock.cost_ns")) > 200 && n < max)
 		why[n++] = "the clock is slow to read";
 	if ((number(fp_get(fp, "kernel.tainted")) & bad) && n < max)

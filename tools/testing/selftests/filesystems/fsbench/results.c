@@ -28,6 +28,7 @@
 #define KTAP_PREFIX	"# fsbench: "
 #define MACHINE_WRAP	160		/* start another machine record after this */
 #define FILE_SIZE_MAX	(256 << 20)
+#define CASES_MAX	10000
 
 /* The cases of a run are measured in processes of their own. */
 struct shared {
@@ -499,6 +500,10 @@ static struct rcase *add_case(struct parser *p, struct run *run, const char *nam
 		bad_line(p, "the name of the case is too long");
 		return NULL;
 	}
+	if (run->nr_cases == CASES_MAX) {
+		bad_line(p, "more than %d cases in a run", CASES_MAX);
+		return NULL;
+	}
 	run->cases = grow(run->cases, run->nr_cases, sizeof(*run->cases));
 	c = &run->cases[run->nr_cases++];
 	memset(c, 0, sizeof(*c));
@@ -603,7 +608,8 @@ static int parse_case(struct parser *p, struct run *run, const char *name, char 
 	if (!c->r.value || c->r.min > c->r.value || c->r.value > c->r.median ||
 	    c->r.median > c->r.max || c->r.min > c->r.mean || c->r.mean > c->r.max ||
 	    c->r.low > c->r.value || c->r.value > c->r.high ||
-	    c->r.disturbed > c->r.batches || c->r.match_ratio != 100000)
+	    c->r.disturbed > c->r.batches || c->r.match_ratio != 100000 ||
+	    c->r.confidence > 100000)
 		return bad_line(p, "case %s: its figures contradict each other", name);
 	if (c->nr_rounds && c->nr_rounds != c->r.rounds)
 		return bad_line(p, "case %s says %llu rounds and has %u", name, c->r.rounds,
@@ -791,7 +797,8 @@ int results_complete(const struct results *res, char *err, size_t size)
 	for (i = 0; i < res->nr_runs; i++) {
 		if (res->runs[i].finished)
 			continue;
-		snprintf(err, size, "line %u: the run of %s that begins here has no end",
+		snprintf(err, size,
+			 "line %u: the run of %s that begins here has no end, take it out",
 			 res->runs[i].line, res->runs[i].program);
 		return -1;
 	}

@@ -47,6 +47,7 @@ struct result {
 	__u64 control;			/* getppid() at the same time, 0: not there */
 	__u64 match_ratio;		/* answers as expected, thousandths of a percent */
 	__u64 unexpected;
+	unsigned int runs;		/* that were merged into this, 0: not merged */
 };
 
 /* A case as read from a file. */

@@ -294,7 +294,8 @@ static int mount_and_enter(const char *fstype, const char * const *params)
 		if (!syscall(__NR_fsconfig, fs, cmd, params[0], params[1], 0))
 			continue;
 		log = context_log(fs);
-		give_up(FAILED, "%s: option %s: %s%s", fstype, params[0], strerror(errno), log);
+		ret = errno == EPERM ? SKIPPED : FAILED;
+		give_up(ret, "%s: option %s: %s%s", fstype, params[0], strerror(errno), log);
 		goto out;
 	}
 	if (syscall(__NR_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0)) {
@@ -307,14 +308,17 @@ static int mount_and_enter(const char *fstype, const char * const *params)
 	}
 	mnt = syscall(__NR_fsmount, fs, FSMOUNT_CLOEXEC, 0);
 	if (mnt < 0) {
-		give_up(FAILED, "fsmount %s: %s", fstype, strerror(errno));
+		ret = errno == EPERM ? SKIPPED : FAILED;
+		give_up(ret, "fsmount %s: %s", fstype, strerror(errno));
 		goto out;
 	}
 	if (syscall(__NR_move_mount, mnt, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) ||
-	    fchdir(mnt))
-		give_up(FAILED, "attach %s: %s", fstype, strerror(errno));
-	else
+	    fchdir(mnt)) {
+		ret = errno == EPERM ? SKIPPED : FAILED;
+		give_up(ret, "attach %s: %s", fstype, strerror(errno));
+	} else {
 		ret = 0;
+	}
 	close(mnt);
 out:
 	err = errno;
