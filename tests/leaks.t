@@ -148,7 +148,7 @@ record()
 	got=$?
 	[ $got = $want ] || show "check: $got, $(cat checked)" || return
 	if [ $want = 2 ]; then
-		grep ' has no end$' checked || show "check: $(cat checked)"
+		grep ' has no end' checked || show "check: $(cat checked)"
 	elif [ "$status" != 1 ] || ! grep -q '^not ok 1 ' out; then
 		show "exit status $status"
 	fi
