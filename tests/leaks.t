@@ -7,14 +7,17 @@
 # and by what the harness does to a case that fails.
 
 # Mounts that would spread to the rest of the system are to be seen: "/" is
-# shared, as it mostly is. Others who use /tmp are not.
+# shared, as it mostly is. Others who use /tmp are not; this repository is, where it
+# lies there.
 if [ "$EUID" = 0 ] && [ -z "${LEAKS_INSIDE-}" ]; then
 	# shellcheck disable=SC2016 # expanded in there
 	LEAKS_INSIDE=1 exec unshare -m --propagation private bash -c '
-		for dir in /tmp /dev/shm; do
-			[[ $FSBENCH_BUILD/ = $dir/* ]] || mount -t tmpfs leaks.t $dir
-		done
-		mount --make-rshared / && exec "$0"' "$0"
+		exec 9<"$FSBENCH_TOP"
+		mount -t tmpfs leaks.t /tmp && mount -t tmpfs leaks.t /dev/shm
+		[ -d "$FSBENCH_TOP" ] ||
+			{ mkdir -p "$FSBENCH_TOP" && mount -c --bind /proc/self/fd/9 "$FSBENCH_TOP"; }
+		cd "$FSBENCH_TOP" && exec 9<&-
+		mount --make-rshared / && exec "$0"' "$(realpath "$0")"
 fi
 
 . "${BASH_SOURCE[0]%/*}/tap.sh"
@@ -94,7 +97,7 @@ state()
 {
 	cat /proc/mounts /proc/self/mountinfo
 	[ ! -e /proc/modules ] || cut -d' ' -f1 /proc/modules | sort
-	find /tmp /dev/shm "$work/cwd" | sort
+	find /tmp /dev/shm "$work/cwd" -path "$FSBENCH_TOP" -prune -o -print | sort
 }
 
 same() { state | cmp -s - before && [ -z "$(strays)" ]; }
