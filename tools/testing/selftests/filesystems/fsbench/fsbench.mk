@@ -6,6 +6,7 @@ FSBENCH_CFLAGS := -O2 -g
 CFLAGS += -Wall $(FSBENCH_CFLAGS) $(KHDR_INCLUDES)
 # The results say how the program was compiled.
 CFLAGS += -DFSBENCH_CFLAGS='"$(subst ",,$(FSBENCH_CFLAGS) $(USERCFLAGS))"'
+LDLIBS += -lm
 
 FSBENCH_SRCS := $(addprefix ../fsbench/,bench.c judge.c machine.c options.c \
 		results.c scratch.c stats.c)
