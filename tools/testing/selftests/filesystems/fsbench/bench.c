@@ -815,5 +815,7 @@ static void fsbench_init(void)
 	/* Few operations a batch are not the same measurement. */
 	if (options.ops)
 		fp_set(&machine, "suite.ops", "%lu", options.ops);
+	if (options.icount)
+		fp_set(&machine, KEY_UNIT, UNIT_INSTRUCTIONS);
 	atexit(finish);
 }

@@ -186,6 +186,19 @@ static const char *case_key(const struct fp_key *keys, unsigned int nr, const ch
 }
 
 /**
+ * judge_case_must() - is this among the keys of a case that must be equal?
+ */
+bool judge_case_must(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(case_must); i++)
+		if (!strcmp(case_must[i], name))
+			return true;
+	return false;
+}
+
+/**
  * judge_case_keys() - the same for what the line of a case says
  */
 unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,

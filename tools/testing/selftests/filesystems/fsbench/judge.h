@@ -7,6 +7,10 @@
 
 #include "results.h"
 
+/* What a time is counted in, set by the suites: nanoseconds or instructions. */
+#define KEY_UNIT		"clock.unit"
+#define UNIT_INSTRUCTIONS	"instructions"
+
 enum verdict {
 	NO_CHANGE,
 	IMPROVEMENT,
@@ -33,6 +37,7 @@ bool judge_merge(const struct results *res, const char *program, const char *nam
 		 struct rcase *merged, const struct run **run, char *mixed, size_t size);
 unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b,
 			enum key_class class, char *buf, size_t size);
+bool judge_case_must(const char *name);
 unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,
 			     const struct fp_key *b, unsigned int nr_b,
 			     char *buf, size_t size);

@@ -525,6 +525,7 @@ static const struct key {
 	{ "suite.binary", KEY_MUST, rd_binary, NULL },
 	{ "suite.preload", KEY_SHOULD, rd_env, "LD_PRELOAD" },
 	/* bench.c says it if they are given */
+	{ "clock.unit", KEY_MUST, rd_string, "nanoseconds" },
 	{ "suite.ops", KEY_MUST, rd_string, "calibrated" },
 };
 
