@@ -224,9 +224,11 @@ static int open_target(const char *path)
 }
 
 /* All that is known of a file which we are to append to. */
-static int check_target(int fd, const char *path, char *err, size_t size)
+static int check_target(int fd, const char *path, const char *magic, const char *kind,
+			char *err, size_t size)
 {
-	char head[sizeof(RESULTS_MAGIC)], last;
+	size_t len = strlen(magic);
+	char head[64], last;
 	struct stat st;
 
 	if (fstat(fd, &st))
@@ -240,12 +242,35 @@ static int check_target(int fd, const char *path, char *err, size_t size)
 		return fail(err, size, path, "another run is writing to it");
 	if (!st.st_size)
 		return 0;
-	if (pread(fd, head, sizeof(head), 0) != sizeof(head) ||
-	    memcmp(head, RESULTS_MAGIC "\n", sizeof(head)))
-		return fail(err, size, path, "not a results file, nothing written");
+	if (pread(fd, head, len + 1, 0) != (ssize_t)len + 1 || memcmp(head, magic, len) ||
+	    head[len] != '\n')
+		return fail(err, size, path, "not a %s file, nothing written", kind);
 	if (pread(fd, &last, 1, st.st_size - 1) != 1 || last != '\n')
 		return fail(err, size, path, "its last line is cut, nothing written");
 	return 0;
+}
+
+/**
+ * append_open() - open a file of ours for reading and appending, locked
+ *
+ * It is created if it is not there. Anything but a regular file of the caller's
+ * that begins with the given line is refused, and so is one that is in use.
+ *
+ * @magic: its first line, at most 63 bytes; @kind: what to call it
+ * Return: the file, or -1 and a line in @err.
+ */
+int append_open(const char *path, const char *magic, const char *kind, char *err, size_t size)
+{
+	int fd = open_target(path);
+
+	if (fd < 0)
+		return fail(err, size, path, "%s%s", strerror(errno),
+			    errno == ELOOP ? " (no links here)" : "");
+	if (check_target(fd, path, magic, kind, err, size)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 /**
@@ -258,8 +283,6 @@ static int check_target(int fd, const char *path, char *err, size_t size)
  */
 int results_open(const char *path, char *err, size_t size)
 {
-	int fd;
-
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED) {
@@ -269,16 +292,8 @@ int results_open(const char *path, char *err, size_t size)
 	owner = getpid();
 	if (!path)
 		return 0;
-	fd = open_target(path);
-	if (fd < 0)
-		return fail(err, size, path, "%s%s", strerror(errno),
-			    errno == ELOOP ? " (no links here)" : "");
-	if (check_target(fd, path, err, size)) {
-		close(fd);
-		return -1;
-	}
-	out_fd = fd;
-	return 0;
+	out_fd = append_open(path, RESULTS_MAGIC, "results", err, size);
+	return out_fd < 0 ? -1 : 0;
 }
 
 /* One or more "machine" records for each group of keys, in order. */

@@ -16,7 +16,8 @@
  *	end cases=N					the program is done
  *
  * A value with blanks stands in double quotes. In KTAP each record follows
- * "# fsbench: ". A run without its end is an unfinished one.
+ * "# fsbench: ". A run without its end is an unfinished one. With the key
+ * clock.unit=instructions all times are instructions, not nanoseconds.
  */
 #ifndef FSBENCH_RESULTS_H
 #define FSBENCH_RESULTS_H
@@ -80,6 +81,7 @@ struct results {
 };
 
 /* Writing, by the suites */
+int append_open(const char *path, const char *magic, const char *kind, char *err, size_t size);
 int results_open(const char *path, char *err, size_t size);
 bool results_start(const char *program, const char *settings, const struct fingerprint *fp);
 void results_end(void);
