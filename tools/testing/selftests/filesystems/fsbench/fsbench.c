@@ -15,6 +15,7 @@
 
 #include "judge.h"
 #include "options.h"
+#include "sandwich.h"
 
 #define EXIT_REGRESSION		1
 #define EXIT_USAGE		2
@@ -286,12 +287,268 @@ static int cmd_compare(int argc, char **argv)
 	return counts[INCONCLUSIVE] || counts[NOT_MEASURED] ? EXIT_INCONCLUSIVE : 0;
 }
 
+#define COLUMNS	100
+
+/* Text in lines of at most COLUMNS, broken at blanks; those that follow are indented. */
+static void print_wrapped(const char *text, size_t column)
+{
+	const char *blank = "";
+	size_t word;
+
+	while (*text) {
+		word = strcspn(text, " ");
+		if (column + 1 + word > COLUMNS && column > 8) {
+			column = printf("\n        ") - 1;
+			blank = "";
+		}
+		column += printf("%s%.*s", blank, (int)word, text);
+		text += word + (text[word] == ' ');
+		blank = " ";
+	}
+	printf("\n");
+}
+
+/* Microseconds and more do not need three decimals. */
+static void print_time(double time)
+{
+	if (time)
+		printf("%10.*f", time < 10000 ? 3 : 1, time);
+	else
+		printf("%10s", "-");
+}
+
+/* A patched boot and its controls; 0 is a time that there is not. */
+static void print_times(const char *label, double a, double patched, double b)
+{
+	printf("%-10s", label);
+	print_time(a);
+	print_time(patched);
+	print_time(b);
+	print_time(a && b ? (a + b) / 2 : 0);
+}
+
+static void print_estimate(const struct sandwich_case *c)
+{
+	double reach = sandwich_reach(&c->e, 0.975);
+
+	printf("%+9.3f %+7.2f %+7.2f%+8.3f", ln_percent(c->e.delta),
+	       ln_percent(c->e.delta - reach), ln_percent(c->e.delta + reach),
+	       ln_percent(c->e.drift));
+}
+
+static void print_note(const struct sandwich_case *c)
+{
+	size_t column = printf("%s", c->name);
+	char text[300];
+
+	*text = '\0';
+	if (c->estimated && c->verdict == NO_CHANGE)
+		snprintf(text, sizeof(text), ": a change of %.2f %% would have been found",
+			 c->seen);
+	else if (*c->note && c->more_boots)
+		snprintf(text, sizeof(text), ": %s; %u more boots may settle it", c->note,
+			 c->more_boots);
+	else if (*c->note)
+		snprintf(text, sizeof(text), ": %s", c->note);
+	print_wrapped(text, column);
+}
+
+static void print_case(const struct sandwich *s, const struct sandwich_case *c)
+{
+	const struct boot_value *b = c->boot;
+	double delta, drift;
+	unsigned int i;
+	char label[24];
+
+	print_note(c);
+	for (i = 0; s->nr_boots > 3 && i + 2 < s->nr_boots; i += 2) {
+		snprintf(label, sizeof(label), "  %u", i / 2 + 1);
+		print_times(label, b[i].time, b[i + 1].time, b[i + 2].time);
+		if (c->estimated)
+			printf("%+9.3f%16s%+8.3f", ln_percent(sandwich_delta(b, i / 2)), "",
+			       100 * (b[i + 2].time / b[i].time - 1));
+		printf("\n");
+	}
+	if (s->nr_boots == 3)
+		print_times("all", b[0].time, b[1].time, b[2].time);
+	else
+		printf("%-50s", "all");
+	if (c->estimated)
+		print_estimate(c);
+	else
+		printf("%33s", "");
+	printf("  %s\n", verdict_title(c->verdict));
+	if (!c->estimated || !sandwich_skip_first(b, s->nr_boots, &delta, &drift))
+		return;
+	if (s->nr_boots == 3)
+		print_times("skip-first", b[0].skip_first, b[1].skip_first, b[2].skip_first);
+	else
+		printf("%-50s", "skip-first");
+	printf("%+9.3f%16s%+8.3f\n", ln_percent(delta), "", ln_percent(drift));
+}
+
+static void print_noise(const struct sandwich *s)
+{
+	static const char * const source[] = {
+		[NOISE_MEASURED] = "measured between boots",
+		[NOISE_BOUND] = "not known, at least 0.83 % a boot, see --calibration",
+		[NOISE_COUNTED] = "instructions: what the controls differ by",
+	};
+	unsigned int i, noise, nr, threshold;
+
+	for (noise = 0; noise < NOISE_SOURCES; noise++) {
+		for (i = 0, nr = 0, threshold = 0; i < s->nr_cases; i++) {
+			if (!s->cases[i].estimated || s->cases[i].e.noise != noise)
+				continue;
+			threshold = sandwich_threshold(s, &s->cases[i]);
+			nr++;
+		}
+		if (nr)
+			printf("noise in %u of %u cases: %s; threshold %g %%\n", nr, s->nr_cases,
+			       source[noise], threshold / 1000.0);
+	}
+}
+
+static void print_sandwich(const struct sandwich *s, char **paths, unsigned int counts[])
+{
+	const char *program = "";
+	unsigned int i, wrong;
+	char role[24];
+
+	for (i = 0; i < s->nr_boots; i++)
+		printf("%-10s  %s\n", sandwich_role(s, i, role), paths[i]);
+	for (i = 0; i < 2; i++)
+		print_wrapped(s->kernel[i], printf("%s kernel  ", i ? "patched" : "control"));
+	for (i = 0; i < s->nr_messages; i++)
+		print_wrapped(s->messages[i], 0);
+	printf("\n%s an operation, change and drift in percent, interval of 95 %%\n",
+	       s->counted ? "Instructions" : "Nanoseconds");
+	printf("%20s%10s%10s%10s%9s%16s%8s  %s\n", "control A", "patched", "control B", "midpoint",
+	       "change", "interval", "drift", "verdict");
+	/* Wrong answers come first. */
+	for (wrong = 2; wrong--; ) {
+		for (i = 0; i < s->nr_cases; i++) {
+			const struct sandwich_case *c = &s->cases[i];
+
+			if (wrong ? c->verdict != WRONG_ANSWER : c->verdict == WRONG_ANSWER)
+				continue;
+			if (!wrong && strcmp(program, c->program))
+				printf("\n# %s\n", c->program);
+			program = wrong ? "" : c->program;
+			print_case(s, c);
+			/* The control is no case of ours: it is shown. */
+			if (!c->control || c->verdict >= INCONCLUSIVE)
+				counts[c->verdict]++;
+		}
+	}
+	printf("\n");
+	print_noise(s);
+	printf("A case counts at 99 %%, %u together at 95 %% (Holm). skip-first: the median\n"
+	       "of the rounds but the first.\n", s->nr_family);
+}
+
+static int sandwich_files(struct sandwich *s, char **paths)
+{
+	struct results first, next;
+	char err[1200];
+	unsigned int i;
+	int ret = 0;
+
+	/* One beside the first at a time: many cases take much memory. */
+	for (i = 0; i < s->nr_boots && !ret; i++) {
+		struct results *res = i ? &next : &first;
+
+		if (!load(paths[i], res, true)) {
+			results_free(res);
+			ret = -1;
+		} else if (sandwich_add(s, res, err, sizeof(err))) {
+			usage_error("%s: %s", paths[i], err);
+			ret = -1;
+		}
+		if (i)
+			results_free(res);
+	}
+	results_free(&first);
+	return ret;
+}
+
+static int judge_files(struct sandwich *s, char **paths)
+{
+	unsigned int counts[NOT_MEASURED + 1] = { 0 };
+	char err[300];
+	int status = 0;
+
+	if (sandwich_files(s, paths))
+		return EXIT_USAGE;
+	sandwich_judge(s);
+	sandwich_record(s);
+	print_sandwich(s, paths, counts);
+	printf("%u regressions, %u improvements, %u without change, %u inconclusive,\n"
+	       "%u not comparable, %u with wrong answers, %u not measured in every boot\n",
+	       counts[REGRESSION], counts[IMPROVEMENT], counts[NO_CHANGE],
+	       counts[INCONCLUSIVE], counts[NOT_COMPARABLE], counts[WRONG_ANSWER],
+	       counts[NOT_MEASURED]);
+	if (s->calibration && calibration_append(s->calibration, err, sizeof(err)))
+		status = usage_error("the control pairs were not stored: %s", err);
+	if (counts[WRONG_ANSWER] || counts[REGRESSION])
+		return EXIT_REGRESSION;
+	if (status)
+		return status;
+	if (counts[NOT_COMPARABLE] || !s->nr_family)
+		return EXIT_NOT_COMPARABLE;
+	return counts[INCONCLUSIVE] || counts[NOT_MEASURED] ? EXIT_INCONCLUSIVE : 0;
+}
+
+static int cmd_sandwich(int argc, char **argv)
+{
+	struct calibration calibration = { 0 };
+	const char *path = NULL;
+	unsigned int threshold = 0;
+	struct sandwich s;
+	char err[600];
+	int arg, status;
+
+	for (arg = 1; arg < argc && !strncmp(argv[arg], "--", 2); arg += 2) {
+		bool percent = !strcmp(argv[arg], "--threshold");
+
+		if (!percent && strcmp(argv[arg], "--calibration"))
+			return usage_error("sandwich: unknown option %s", argv[arg]);
+		if (arg + 1 == argc)
+			return usage_error("sandwich: %s needs a %s", argv[arg],
+					   percent ? "percentage" : "file");
+		if (!percent)
+			path = argv[arg + 1];
+		else if (parse_percent(argv[arg + 1], &threshold))
+			return usage_error("sandwich: --threshold %s: not a percentage up to 1000",
+					   argv[arg + 1]);
+	}
+	if (argc - arg < 3 || (argc - arg) % 2 == 0 || argc - arg > SANDWICH_BOOTS_MAX)
+		return usage_error("sandwich takes an odd number of files from 3 to %d, not %d",
+				   SANDWICH_BOOTS_MAX, argc - arg);
+	sandwich_start(&s, argc - arg);
+	s.threshold = threshold;
+	if (path && calibration_open(&calibration, path, err, sizeof(err))) {
+		status = usage_error("%s", err);
+	} else {
+		s.calibration = path ? &calibration : NULL;
+		status = judge_files(&s, argv + arg);
+	}
+	calibration_free(&calibration);
+	sandwich_free(&s);
+	return status;
+}
+
 static const struct command commands[] = {
 	{ "show", "show FILE", "table of the runs in a file", cmd_show },
 	{ "check", "check FILE", "validates a file: first bad line and why", cmd_check },
 	{ "compare", "compare [--threshold PERCENT] BASE NEW",
 	  "one against one, case by case; a change counts above the threshold (5)",
 	  cmd_compare },
+	{ "sandwich",
+	  "sandwich [--threshold PERCENT] [--calibration FILE] CONTROL PATCHED CONTROL [...]",
+	  "boots of two kernels in turn, one file a boot; FILE keeps the control pairs, which\n"
+	  "\ttell the noise of this machine; a change counts from 2 % on, 5 % while the noise\n"
+	  "\tis not known, 0.2 % in instructions", cmd_sandwich },
 };
 
 static void help(void)
