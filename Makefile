@@ -20,7 +20,7 @@ unexport KBUILD_OUTPUT
 export MAKE
 
 .NOTPARALLEL:
-.PHONY: help run_tests build tree check benchmark patches clean
+.PHONY: help run_tests build tree check benchmark simulate patches clean
 
 help:
 	@echo 'make run_tests  build both suites with the kernel'"'"'s selftest Makefile and run them here'
@@ -28,6 +28,7 @@ help:
 	@echo 'make tree       only prepare the kernel tree build/linux'
 	@echo 'make check      the tests of the project itself; TESTS="tests/a.t ..." for some of them'
 	@echo 'make benchmark  how well it measures, next to the plainest loop'
+	@echo 'make simulate   how often the judge of "fsbench sandwich" is right: some minutes'
 	@echo 'make patches    the series to post, in build/patches'
 	@echo 'make clean      remove build/'
 	@echo 'KSRC=DIR uses that kernel tree; LLVM=1, USERCFLAGS= and FSBENCH_*= are passed on'
@@ -47,6 +48,9 @@ check:
 
 benchmark: build
 	@FSBENCH_TOP=$(CURDIR) FSBENCH_BUILD=$(CURDIR)/build KTREE=$(CURDIR)/build/linux tests/benchmark.sh
+
+simulate: tree
+	@FSBENCH_TOP=$(CURDIR) FSBENCH_BUILD=$(CURDIR)/build tests/simulate.sh
 
 patches: tree
 	@scripts/patches.sh
