@@ -279,7 +279,7 @@ static void two_modes(const struct machine *m, unsigned int trials)
 int main(int argc, char **argv)
 {
 	unsigned int trials = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000, i, j;
-	unsigned int families = argc > 2 ? strtoul(argv[2], NULL, 10) : trials / 5;
+	unsigned int families = argc > 2 ? strtoul(argv[2], NULL, 10) : trials / 10;
 	struct line l;
 
 	if (!trials || !families)
