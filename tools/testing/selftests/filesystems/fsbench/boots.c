@@ -139,7 +139,7 @@ static bool machine_differs(struct sandwich *s, const struct run *base, const st
 	s->last_run = run;
 	s->last_digest = HASH_BASIS;
 	for (i = 0; i < run->fp.nr; i++) {
-		if (judge_key_class(run->fp.key[i].name) != KEY_MUST)
+		if (fp_class(run->fp.key[i].name) != KEY_MUST)
 			continue;
 		s->last_digest = hash_text(s->last_digest, run->fp.key[i].name);
 		s->last_digest = hash_text(s->last_digest, run->fp.key[i].value);
@@ -248,7 +248,7 @@ static void read_case(struct sandwich *s, struct sandwich_case *c, const struct 
 	if (judge_disturbed(&merged->r))
 		set_state(c, INCONCLUSIVE, "%.0f %% of the batches of %s were disturbed",
 			  100.0 * merged->r.disturbed / merged->r.batches, role);
-	if (!judge_merge_of(s->first, c->program, c->name, &base, &base_run))
+	if (!judge_merge(s->first, c->program, c->name, &base, &base_run, keys, sizeof(keys)))
 		return;
 	if (machine_differs(s, base_run, run))
 		set_state(c, NOT_COMPARABLE, "%s ran under other conditions", role);
@@ -269,7 +269,7 @@ static void read_case(struct sandwich *s, struct sandwich_case *c, const struct 
 /**
  * sandwich_add() - the next boot
  *
- * Runs of one case in one boot count as one: see judge_merge_of().
+ * Runs of one case in one boot count as one: see judge_merge().
  *
  * @res: complete, and not empty; the first one has to stay until the last is added
  * Return: 0, or -1 and in @err why this file cannot be part of the sandwich.
@@ -278,6 +278,7 @@ int sandwich_add(struct sandwich *s, const struct results *res, char *err, size_
 {
 	const char *unit, *debug = fp_debug_kernel(&res->runs[0].fp);
 	unsigned int i, j, at = 0;
+	char mixed[150];
 
 	if (check_boot(s, res, err, size) || check_kernel(s, &res->runs[0], err, size))
 		return -1;
@@ -297,9 +298,12 @@ int sandwich_add(struct sandwich *s, const struct results *res, char *err, size_
 			const struct run *run;
 			struct rcase merged;
 
-			if (!judge_merge_of(res, program, name, &merged, &run))
+			if (!judge_merge(res, program, name, &merged, &run, mixed,
+					 sizeof(mixed)))
 				continue;
 			c = find_case(s, program, name, &at);
+			if (*mixed)
+				set_state(c, NOT_COMPARABLE, "runs of one file differ: %s", mixed);
 			/* An earlier run of this boot had it, and that was merged. */
 			if (!c->boot[s->added].time)
 				read_case(s, c, &merged, run);

@@ -240,6 +240,13 @@ static bool same_kernel(const struct fingerprint *a, const struct fingerprint *b
 	return true;
 }
 
+static const char *unit_of(const struct run *run)
+{
+	const char *unit = fp_get(&run->fp, KEY_UNIT);
+
+	return unit ? unit : "";
+}
+
 /**
  * judge_merge() - one measurement of a case out of all runs of a file
  *
@@ -285,7 +292,8 @@ bool judge_merge(const struct results *res, const char *program, const char *nam
 			judge_case_keys(c->extra, c->nr_extra, merged->extra,
 					merged->nr_extra, mixed, size);
 	}
-	if (n)
+	/* Instructions do not vary from run to run. */
+	if (n && strcmp(unit_of(*run), UNIT_INSTRUCTIONS))
 		merged->r.runs = n;
 	if (n > 1 && merged->timed) {
 		stats_sort(values, n);
