@@ -693,6 +693,7 @@ static unsigned long long number(const char *v)
 unsigned int fp_warnings(const struct fingerprint *fp, const char *why[], unsigned int max)
 {
 	const unsigned int bad = 0xc0b0;	/* M, B, D, L, K: it may be slower now */
+	const char *config = fp_get(fp, "kernel.config_hash");
 	unsigned int i, n = 0;
 
 	for (i = 0; i < ARRAY_SIZE(reasons) && n < max; i++) {
@@ -703,7 +704,8 @@ unsigned int fp_warnings(const struct fingerprint *fp, const char *why[], unsign
 		    !strcmp(v, reasons[i].value + other) != other)
 			why[n++] = reasons[i].text;
 	}
-	if (!strcmp(fp_get(fp, "kernel.config_hash"), "unknown") && n < max)
+	/* What was read from a file may lack any key. */
+	if (config && !strcmp(config, "unknown") && n < max)
 		why[n++] = "the kernel's configuration is not readable, it may be a debug kernel";
 	if (number(fp_get(fp, "load.average")) >= number(fp_get(fp, "cpu.count")) && n < max)
 		why[n++] = "the machine is busy";
