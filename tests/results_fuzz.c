@@ -95,12 +95,15 @@ static int acceptable(int ret)
 int main(int argc, char **argv)
 {
 	static char good[FUZZED_MAX], buf[FUZZED_MAX];
-	char *calls[][4] = {
+	char *calls[][5] = {
 		{ "fsbench", "check", "fuzzed" },
 		{ "fsbench", "show", "fuzzed" },
 		{ "fsbench", "compare", argv[1], "fuzzed" },
 		{ "fsbench", "compare", "fuzzed", argv[1] },
+		{ "fsbench", "sandwich", "fuzzed", argv[1], argv[1] },
+		{ "fsbench", "sandwich", argv[1], "fuzzed", argv[1] },
 	};
+	static const int nr_words[] = { 3, 3, 4, 4, 5, 5 };
 	unsigned int i, n, c, counts[5] = { 0 };
 	size_t good_len, size;
 	int ret;
@@ -122,8 +125,8 @@ int main(int argc, char **argv)
 		f = fopen("fuzzed", "w");
 		if (!f || fwrite(buf, 1, size, f) != size || fclose(f))
 			return 2;
-		for (c = 0; c < 4; c++) {
-			ret = answer(c < 2 ? 3 : 4, calls[c]);
+		for (c = 0; c < ARRAY_SIZE(calls); c++) {
+			ret = answer(nr_words[c], calls[c]);
 			if (!acceptable(ret)) {
 				fprintf(stderr, "file %u: %s: exit status %d, said: %s\n", i,
 					calls[c][1], ret, said);

@@ -37,13 +37,14 @@ again()
 	}
 	{
 		o["rounds"] = 15; o["first"] = 1; o["wild"] = 1; o["mode"] = 0; o["ops"] = 1000
-		o["disturbed"] = 0; o["wrong"] = 0; o["skip"] = 0; o["fs"] = "tmpfs"; o["width"] = 0.0004
+		o["disturbed"] = 0; o["wrong"] = 0; o["skip"] = 0; o["fail"] = 0; o["fs"] = "tmpfs"
+		o["width"] = 0.0004
 		for (i = 3; i <= NF; i++) {
 			split($i, word, "=")
 			o[word[1]] = word[2]
 		}
-		if (o["skip"]) {
-			print "skip " $1 " reason=no"
+		if (o["skip"] || o["fail"]) {
+			print (o["skip"] ? "skip " : "fail ") $1 " reason=no"
 			next
 		}
 		for (i = 1; i <= o["rounds"]; i++) {
@@ -283,6 +284,8 @@ incomplete()
 	three 100 100 100
 	boot p 2 <<<$'y.list 100\nx.list 100 skip=1'
 	verdict 4 "^x.list: not measured in patched" || return
+	boot p 2 <<<$'y.list 100\nx.list 100 fail=1'
+	verdict 4 "^x.list: not finished in patched" || return
 	boot p 2 <<<$'y.list 100\nx.list 100'
 	boot a 1 <<<$'y.list 100\nx.list 100'
 	verdict 3 "^y.list: not measured in control B" && grep -q "1 not measured in every boot" out
@@ -300,7 +303,10 @@ not_comparable()
 	verdict 4 "^x.list: patched: fs (tmpfs, xfs)" || return
 	three 100 100 100
 	boot p 2 clock.unit=instructions <<<"x.list 100"
-	verdict 4 "clock.unit (missing, instructions)"
+	verdict 4 "clock.unit (missing, instructions)" || return
+	three 100 100 100
+	again p 2 clock.source=hpet <<<"x.list 100"
+	verdict 4 "^x.list: runs of one file differ: clock.source (missing, hpet)" && narrow
 }
 t "what differs makes it not comparable, and is listed" not_comparable
 
@@ -362,6 +368,22 @@ control_moved()
 	verdict 3 "^x.list: the control call moved by +10.00 %; 2 more boots may settle it"
 }
 t "the control call moved" control_moved
+
+# Each program has its own: that of the other says nothing.
+own_control()
+{
+	local f id=0 time
+
+	for f in a p b; do
+		id=$((id + 1))
+		[ $f = p ] && time=110 || time=100
+		program=one boot $f $id <<<"control.getppid $time"$'\n'"x.list $time"
+		program=two again $f $id <<<"control.getppid 100"$'\n'"y.clone $time"
+	done
+	verdict 1 "^x.list: the control call moved by +10.00 %" && [[ $(row x.list) == *INCONCLUSIVE ]] &&
+		[[ $(row y.clone) == *REGRESSION ]] || { cat out; return 1; }
+}
+t "the control call of one program is not that of the other" own_control
 
 # Instructions: no noise, whatever the rounds say
 
