@@ -260,7 +260,7 @@ compile()
 	src=$(cd "$dir" && ls ./{bench,judge,machine,options,results,scratch,stats}.c)
 	# shellcheck disable=SC2086 # a list
 	(cd "$dir" && cc -O2 -g -Wall -Wextra -Werror -DFSBENCH_CFLAGS='"-O2"' -I. \
-		-o "$FSBENCH_BUILD/tests/assert_fail-$1" "$FSBENCH_TOP/tests/assert_fail.c" $src)
+		-o "$FSBENCH_BUILD/tests/assert_fail-$1" "$FSBENCH_TOP/tests/assert_fail.c" $src -lm)
 }
 
 bad_cases()

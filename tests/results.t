@@ -316,7 +316,8 @@ fuzzed()
 
 	# shellcheck disable=SC2086 # several words
 	gcc $flags -Wall -Wextra -Werror -I"$lib" -c "$FSBENCH_TOP/tests/results_fuzz.c" &&
-		gcc $flags -w -o fuzz results_fuzz.o "$lib"/{judge,machine,options,results,stats}.c || return
+		gcc $flags -w -o fuzz results_fuzz.o \
+			"$lib"/{boots,calibration,judge,machine,options,results,sandwich,stats}.c -lm || return
 	for seed in {1..10}; do
 		ASAN_OPTIONS=detect_leaks=0 timeout 60 ./fuzz good "$seed" >/dev/null || return
 	done

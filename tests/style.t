@@ -134,10 +134,11 @@ compiled()
 	for suite in xattr_perf btrfs_remap_perf; do
 		# shellcheck disable=SC2086 # several words
 		$1 -O2 -g -Wall -Wextra -Werror -o "$out/$suite" "../$suite/${suite}_test.c" \
-			{bench,judge,machine,options,results,scratch,stats}.c || return
+			{bench,judge,machine,options,results,scratch,stats}.c -lm || return
 	done
 	# shellcheck disable=SC2086
-	$1 -O2 -g -Wall -Wextra -Werror -o "$out/fsbench" fsbench.c {judge,machine,options,results,stats}.c
+	$1 -O2 -g -Wall -Wextra -Werror -o "$out/fsbench" \
+		{boots,calibration,fsbench,judge,machine,options,results,sandwich,stats}.c -lm
 }
 
 # One at a time on each CPU is soon enough.
