@@ -40,6 +40,8 @@
 /* ...and a round is at most this long, unless the operation is slower. */
 #define ROUND_NS	10000000ull
 #define ROUND_BATCHES	4096ul
+/* Where the clock counts instructions: always this many operations. */
+#define ICOUNT_BATCH	32ul
 /* The time stolen by a hypervisor is looked at this often. */
 #define STEAL_NS	2000000ull
 /* A case that takes longer ends early: the harness kills it after 30 s. */
@@ -231,6 +233,15 @@ static bool calibrate(struct bench *b, struct plan *p)
 		limit = OPS_MAX;
 	if (b->max_batch && b->max_batch < limit)
 		limit = b->max_batch;
+	if (options.icount) {
+		/*
+		 * A length that is found could differ between two kernels, and
+		 * with it what reading the clock adds to an operation.
+		 */
+		want = ~0ull;
+		if (ICOUNT_BATCH < limit)
+			limit = ICOUNT_BATCH;
+	}
 	for (;;) {
 		best = ~0ull;
 		/* The shortest of a few, lest a hiccup stops this early. */
@@ -473,7 +484,7 @@ static void report(const struct bench *b, const struct plan *p, const struct res
 	result_format(figures, sizeof(figures), r);
 	describe_scratch(where, sizeof(where));
 	results_case("%s%s%s", b->name, figures, where);
-	if (p->clock_overhead > 100000 / CLOCK_SHARE)
+	if (p->clock_overhead > 100000 / CLOCK_SHARE && !options.icount)
 		remark("%s: reading the clock costs %.2f %% of a batch of %lu", b->name,
 		       p->clock_overhead / 1000.0, batch_ops(p, 0));
 	if (judge_disturbed(r))

@@ -525,8 +525,8 @@ static void add_mkfs_version(const char *path)
  */
 static int make_filesystem(const struct mkfs *m, int target, const char *device)
 {
-	const char *argv[12];
-	char path[64], said[256];
+	char path[64], said[256], page[24];
+	const char *argv[14];
 	unsigned int n;
 	int ret;
 
@@ -535,6 +535,16 @@ static int make_filesystem(const struct mkfs *m, int target, const char *device)
 	add_mkfs_version(path);
 	for (n = 0; m->argv[n]; n++)
 		argv[n] = m->argv[n];
+	if (options->icount && !strcmp(m->fstype, "btrfs")) {
+		/*
+		 * Whether the pages of a larger tree block lie together in
+		 * memory is chance, and some calls cost 17 % more if not.
+		 */
+		snprintf(page, sizeof(page), "%ld", sysconf(_SC_PAGESIZE));
+		argv[n++] = "-n";
+		argv[n++] = page;
+		fp_set(&keys, "nodesize", "%s", page);
+	}
 	argv[n++] = device;
 	argv[n] = NULL;
 	ret = run(path, argv, target, said, sizeof(said));
