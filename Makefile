@@ -20,13 +20,17 @@ unexport KBUILD_OUTPUT
 export MAKE
 
 .NOTPARALLEL:
-.PHONY: help run_tests build tree check benchmark simulate patches clean
+.PHONY: help run_tests build tree vm sandwich check check-kernels benchmark simulate patches clean
 
 help:
 	@echo 'make run_tests  build both suites with the kernel'"'"'s selftest Makefile and run them here'
 	@echo 'make build      only build: the suites in build/linux, the tool build/fsbench'
 	@echo 'make tree       only prepare the kernel tree build/linux'
+	@echo 'make vm         both suites in a virtual machine, on KERNEL= or the newest of Debian'
+	@echo 'make sandwich   CONTROL=bzImage PATCHED=bzImage, or PATCH=fix.patch [KSRC=DIR]: boots'
+	@echo '                control, patched, control and judges; N=2 twice, ICOUNT=1 exactly'
 	@echo 'make check      the tests of the project itself; TESTS="tests/a.t ..." for some of them'
+	@echo 'make check-kernels  the tests for which kernels are built: a quarter of an hour'
 	@echo 'make benchmark  how well it measures, next to the plainest loop'
 	@echo 'make simulate   how often the judge of "fsbench sandwich" is right: some minutes'
 	@echo 'make patches    the series to post, in build/patches'
@@ -43,8 +47,20 @@ tree:
 	@scripts/deps.sh run
 	@scripts/ktree.sh build/linux "$$KSRC"
 
+vm: build
+	@scripts/deps.sh vm
+	@scripts/vm.sh run
+
+sandwich: build
+	@scripts/deps.sh vm
+	@scripts/vm.sh sandwich
+
 check:
 	@scripts/check.sh $(TESTS)
+
+check-kernels: build
+	@scripts/deps.sh vm build-kernel
+	@FSBENCH_TOP=$(CURDIR) FSBENCH_BUILD=$(CURDIR)/build KTREE=$(CURDIR)/build/linux tests/kernels.sh
 
 benchmark: build
 	@FSBENCH_TOP=$(CURDIR) FSBENCH_BUILD=$(CURDIR)/build KTREE=$(CURDIR)/build/linux tests/benchmark.sh

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# deps.sh SET...: sees to it that what the sets (run, check) need is there.
+# deps.sh SET...: sees to it that what the sets (run, check, vm, build-kernel)
+# need is there.
 #
 # It looks for the commands and files, not for packages, so it is right on any
 # distribution. What is missing is installed where that can be done; else one
@@ -9,6 +10,9 @@
 
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 PATH=$PATH:/usr/sbin:/sbin
+
+qemu=qemu-system-$(uname -m) qemu_package="qemu-system-arm"
+[ "$(uname -m)" != x86_64 ] || qemu_package="qemu-system-x86"
 
 # set, command or file, Debian package
 table='
@@ -35,17 +39,31 @@ check	strace					strace
 check	git					git
 check	unshare					util-linux
 check	losetup					mount
+vm	'$qemu'		'$qemu_package'
+vm	busybox					busybox-static
+vm	cpio					cpio
+vm	depmod					kmod
+vm	xz					xz-utils
+build-kernel	gcc				gcc
+build-kernel	make				make
+build-kernel	patch				patch
+build-kernel	rsync				rsync
+build-kernel	bc				bc
+build-kernel	bison				bison
+build-kernel	flex				flex
+build-kernel	/usr/include/libelf.h		libelf-dev
+build-kernel	/usr/include/openssl/ssl.h	libssl-dev
 m32	/usr/include/asm/types.h		gcc-multilib
 m32	/usr/lib/gcc/*/*/32/libgcc.a		gcc-multilib
 '
 
 sets=" $* "
-[[ $sets != *' check '* ]] || sets+="run llvm "
+[[ $sets != *' check '* ]] || sets+="run vm llvm "
 [[ $sets != *' check '* || $(uname -m) != x86_64 ]] || sets+="m32 "
 [ -n "${KSRC-}" ] || sets+="source "
 [ -z "${LLVM-}" ] || sets+="llvm "
 # Without root no filesystem is made and those cases are skipped.
-[ "$EUID" != 0 ] || sets+="mkfs "
+[[ $EUID != 0 && $sets != *' vm '* ]] || sets+="mkfs "
 
 look()
 {
