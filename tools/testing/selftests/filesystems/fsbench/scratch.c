@@ -626,6 +626,24 @@ static int mount_device(const struct mkfs *m, const char *path)
 	return give_up(SKIPPED, "%s stays busy", path);
 }
 
+/*
+ * The same device behind the same descriptor, no longer for writing: from 6.8 on
+ * a kernel without CONFIG_BLK_DEV_WRITE_MOUNTED mounts nothing that may be written.
+ */
+static int reopen_read_only(int fd)
+{
+	char link[32];
+	int ro, ret;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ro = open(link, O_RDONLY | O_CLOEXEC);
+	if (ro < 0)
+		return -1;
+	ret = dup3(ro, fd, O_CLOEXEC);
+	close(ro);
+	return ret < 0 ? -1 : 0;
+}
+
 static int mount_on_loop(const struct mkfs *m)
 {
 	int file, loop, ret;
@@ -648,7 +666,8 @@ static int mount_on_loop(const struct mkfs *m)
 		ret = loop == -FAULTY ? FAILED : SKIPPED;
 		goto out;
 	}
-	ret = mount_device(m, path);
+	ret = reopen_read_only(loop) ? give_up(FAILED, "%s: %s", path, strerror(errno)) :
+				       mount_device(m, path);
 	fp_set(&keys, "device", "%s", loop_is_direct(loop) ? "loop,direct" : "loop");
 	close(loop);
 out:
@@ -785,6 +804,9 @@ static int mount_on_device(const struct mkfs *m, int pinned, const char *path,
 	used->dev = st.st_rdev;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", pinned);
 	ret = make_filesystem(m, pinned, "/proc/self/fd/3");
+	/* The lock has gone with the old file. */
+	if (!ret && (reopen_read_only(pinned) || flock(pinned, LOCK_EX | LOCK_NB)))
+		ret = give_up(SKIPPED, "%s: %s", path, strerror(errno));
 	if (!ret)
 		ret = mount_device(m, link);
 	fp_set(&keys, "device", "%s", kind);
