@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# "make check-kernels": builds kernels, counts instructions on them, and looks
+# whether the counts can be believed. It takes a quarter of an hour.
+
+# shellcheck disable=SC2015 # "A && B || show" is meant as it reads
+. "${BASH_SOURCE[0]%/*}/tap.sh"
+
+vmtest=$KTREE/tools/testing/selftests/filesystems/fsbench/vmtest.sh
+slower=$FSBENCH_TOP/tests/patches/simple_xattr_list-slower.patch
+built=$FSBENCH_BUILD/vm/built
+work=$FSBENCH_BUILD/tests/kernels
+rm -rf "$work"
+mkdir -p "$work/tmp"
+cd "$work" || exit 1
+export TMPDIR=$work/tmp VMTEST_FSBENCH=$FSBENCH_BUILD/fsbench
+source=$("$FSBENCH_TOP/scripts/vm.sh" source) || exit 1
+
+show() { cat out err; return 1; }
+fails() { ! "$@"; }
+vm() { "$vmtest" "$@" >out 2>err </dev/null; }
+listing() { (cd "$source" && find . -printf '%p %y %s %T@ %C@\n' | sort | sha256sum); }
+
+# figures FILE...: "case figure", one line for each case of each file
+figures() { sed -n 's/^\(# \)*fsbench: \([a-z0-9_.]*\) ns_per_op=\([0-9.]*\) .*/\2 \3/p' "$@"; }
+
+# spread PATTERN LIMIT FILE...: percent from the least to the largest of a case
+spread()
+{
+	local pattern=$1 limit=$2 files
+
+	shift 2
+	files=$#
+	figures "$@" | awk -v pattern="$pattern" -v limit="$limit" -v files="$files" '
+		$1 !~ pattern { next }
+		!($1 in min) || $2 < min[$1] { min[$1] = $2 }
+		!($1 in max) || $2 > max[$1] { max[$1] = $2 }
+		{ nr[$1]++ }
+		END {
+			for (name in min) {
+				percent = 100 * (max[name] / min[name] - 1)
+				cases++
+				if (percent > worst)
+					worst = percent
+				if (percent > limit || nr[name] % files) {
+					print name, min[name], max[name], nr[name]
+					bad++
+				}
+			}
+			printf "%s: %d cases, worst %.4f %%\n", pattern, cases, worst
+			exit bad || !cases
+		}' | tee -a figures
+	return "${PIPESTATUS[1]}"
+}
+
+builds()
+{
+	local start=$SECONDS
+
+	listing >before
+	vm --build "$source" --patch "$slower" -o "$built" || show || return
+	listing | diff before - || return
+	[ -s "$built/bzImage-control" ] && fails cmp -s "$built"/bzImage-{control,patched}
+	echo "control and patched built in $((SECONDS - start)) s" >>figures
+}
+
+# not_built REASON ARGS...
+not_built()
+{
+	local reason=$1
+
+	shift
+	fails vm --build "$source" -o "$built" "$@" || show || return
+	[ "$(wc -l <err)" = 1 ] && grep -q "$reason" err || show
+}
+
+runs()
+{
+	local i
+
+	for i in {1..10}; do
+		vm -k "$built/bzImage-control" --icount || show || return
+		mv out "run-$i"
+	done
+	fails grep '# SKIP' run-1 || return
+	spread tmpfs 0 run-* && spread 'remap.btrfs' 0.01 run-* && spread . 0.01 run-*
+}
+
+distribution()
+{
+	local i kernel
+
+	kernel=$("$FSBENCH_TOP/scripts/vm.sh" kernel) || return
+	for i in {1..3}; do
+		vm -k "$kernel" --icount || show || return
+		mv out "distribution-$i"
+	done
+	spread . 0.1 distribution-*
+}
+
+# changed NAME: the cases that are more than 0.01 % apart in control and patched
+changed()
+{
+	join <(figures "$1"/1-control.ktap | sort -u) <(figures "$1"/2-patched.ktap | sort -u) |
+		awk '($3 - $2) ^ 2 > ($2 / 1e4) ^ 2 { print $1, $3 - $2 }'
+}
+
+finds()
+{
+	local start=$SECONDS
+
+	vm --sandwich "$built"/bzImage-{control,patched} --icount -o slower
+	[ $? = 1 ] && [ ! -s err ] || show || return
+	echo "sandwich of all cases: $((SECONDS - start)) s" >>figures
+	# overlayfs is over tmpfs here.
+	changed slower >found
+	[ "$(wc -l <found)" = 12 ] && fails grep -vE '^xattr_list\.(tmpfs_.*|overlayfs_1)\.f?listxattr (3[0-9]|40)' found ||
+		{ cat found; return 1; }
+	# The name stands in the line of the verdict or above it.
+	awk '/^[a-z_]+\./ { name = $1; sub(":", "", name) } /REGRESSION$/ { print name }' out |
+		sort | diff - <(cut -d' ' -f1 found | sort)
+}
+
+nothing()
+{
+	vm --build "$source" --patch /dev/null -o "$built" || show || return
+	vm --sandwich "$built"/bzImage-{control,patched} --icount -o empty
+	[ $? != 1 ] && [ ! -s err ] || show || return
+	changed empty >found
+	[ ! -s found ] || { cat found; return 1; }
+	spread tmpfs 0 empty/*.ktap && fails grep -E 'REGRESSION|IMPROVEMENT' out
+}
+
+t "control and patched are built, and the tree is not touched" builds
+t "ten runs of one kernel count the same" runs
+t "three runs of the distribution's kernel count the same" distribution
+t "a patch of 36 instructions is found where it is, and nowhere else" finds
+t "the empty patch changes nothing" nothing
+
+printf -- '--- a/fs/xattr.c\n+++ b/fs/xattr.c\n@@ -1 +1 @@\n-no such line\n+another\n' >stale.patch
+t "refused: a patch that does not apply" not_built "stale.patch does not apply" --patch "$work/stale.patch"
+printf -- '--- a/fs/xattr.c\n+++ b/fs/xattr.c\n@@ -1 +1,2 @@\n // SPDX-License-Identifier: GPL-2.0-only\n+#error broken\n' >broken.patch
+t "refused: a build that fails" not_built "patched: the build failed, see .*#error broken" --patch "$work/broken.patch"
+mkdir -p suites
+cp -r "$KTREE"/tools/testing/selftests/filesystems/*_perf suites
+echo CONFIG_NO_SUCH_SYMBOL=y >>suites/xattr_perf/config
+VMTEST_SUITES=$work/suites t "refused: a symbol that does not stick" not_built "CONFIG_NO_SUCH_SYMBOL"
+sed 's/^/# /' figures
+plan
