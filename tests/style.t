@@ -41,7 +41,7 @@ licences()
 
 	for file in "${files[@]}"; do
 		case ${file##*/} in
-		config|settings|README|*.md|LICENSE*|COPYING|.shellcheckrc) continue ;;
+		config|config.*|settings|*.patch|README|*.md|LICENSE*|COPYING|.shellcheckrc) continue ;;
 		esac
 		! grep -qI . "$file" || head -n 2 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0' ||
 			{ echo "$file"; bad=1; }
@@ -51,7 +51,9 @@ licences()
 t "every file names its licence at the top" licences
 
 t "no path of the author's machine" none -nIE '/(work|home|root)/' "${files[@]}"
-t "no white space at the end of a line" none -nIE '[[:blank:]]$' "${files[@]}"
+# In a patch it is a line of context without text.
+mapfile -t lines < <(printf '%s\n' "${files[@]}" | grep -v '\.patch$')
+t "no white space at the end of a line" none -nIE '[[:blank:]]$' "${lines[@]}"
 t "no shell is started" none -nE '\<(system|popen|wordexp)[[:blank:]]*\(|/bin/(ba)?sh\>' \
 	"${shipped[@]}"
 

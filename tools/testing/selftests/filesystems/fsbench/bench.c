@@ -239,7 +239,7 @@ static bool calibrate(struct bench *b, struct plan *p)
 		 * with it what reading the clock adds to an operation.
 		 */
 		want = ~0ull;
-		if (ICOUNT_BATCH < limit)
+		if (limit > ICOUNT_BATCH)
 			limit = ICOUNT_BATCH;
 	}
 	for (;;) {

@@ -95,7 +95,8 @@ static int check_boot(struct sandwich *s, const struct results *res, char *err, 
 			    sandwich_role(s, s->added, a));
 		return 0;
 	}
-	for (i = 0; i < s->added; i++) {
+	/* Where nothing is random, two boots draw the same number. */
+	for (i = 0; i < s->added && !s->counted; i++) {
 		if (strcmp(s->boot_id[i], id))
 			continue;
 		snprintf(err, size, "%s and %s are of the same boot, %s", sandwich_role(s, i, a),
@@ -280,13 +281,13 @@ int sandwich_add(struct sandwich *s, const struct results *res, char *err, size_
 	unsigned int i, j, at = 0;
 	char mixed[150];
 
-	if (check_boot(s, res, err, size) || check_kernel(s, &res->runs[0], err, size))
-		return -1;
 	if (!s->added) {
 		s->first = res;
 		unit = fp_get(&res->runs[0].fp, KEY_UNIT);
 		s->counted = unit && !strcmp(unit, UNIT_INSTRUCTIONS);
 	}
+	if (check_boot(s, res, err, size) || check_kernel(s, &res->runs[0], err, size))
+		return -1;
 	if (debug)
 		add_message(s, "warning: debug kernel: %s", debug);
 	for (i = 0; i < res->nr_runs; i++) {

@@ -279,7 +279,7 @@ bool judge_merge(const struct results *res, const char *program, const char *nam
 		if (!n) {
 			*run = r;
 			*merged = *c;
-		} else if (!c->timed) {
+		} else if (c->r.unexpected || (!c->timed && !merged->r.unexpected)) {
 			*merged = *c;
 		}
 		values[n++] = c->r.value;
