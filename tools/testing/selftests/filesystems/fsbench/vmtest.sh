@@ -121,7 +121,7 @@ kernel_config()
 {
 	local dir=${1%/*} file
 
-	for file in "$dir/config-$2" "$dir/config-${1##*-}" "$dir/.config" "$dir/../../../.config"; do
+	for file in "$dir"/{config-"$2",config-"${1##*-}",.config,../../../.config}; do
 		[ ! -f "$file" ] || { echo "$file"; return; }
 	done
 }

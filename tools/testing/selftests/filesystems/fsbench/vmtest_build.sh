@@ -85,7 +85,8 @@ build()
 		if ! patch -d "$out/src" -p1 -N -f --no-backup-if-mismatch \
 			<"$patch" >"$work/patch" 2>&1; then
 			sed -n 's/^\(checking\|patching\) file //p' "$work/patch" >>"$out/patched"
-			die "$patch does not apply: $(grep -m 1 -E 'FAILED|find file|garbage' "$work/patch")"
+			die "$patch does not apply: $(grep -m 1 -E 'FAILED|find file|garbage' \
+				"$work/patch")"
 		fi
 		sed -n 's/^patching file //p' "$work/patch" >>"$out/patched"
 	done

@@ -9,14 +9,14 @@
 
 busybox=/bin/busybox
 $busybox mkdir -p /proc /sys /dev /tmp /sbin
-$busybox mount -t proc proc /proc
-$busybox mount -t sysfs sysfs /sys
-$busybox mount -t devtmpfs devtmpfs /dev
-$busybox mount -t tmpfs tmpfs /tmp
+$busybox mount -t proc none /proc
+$busybox mount -t sysfs none /sys
+$busybox mount -t devtmpfs none /dev
+$busybox mount -t tmpfs none /tmp
 $busybox --install -s /bin
 export PATH=/bin:/sbin
-mount -t securityfs securityfs /sys/kernel/security
-mount -t debugfs debugfs /sys/kernel/debug
+mount -t securityfs none /sys/kernel/security
+mount -t debugfs none /sys/kernel/debug
 
 for module in /modules/*; do
 	case $module in
