@@ -292,11 +292,16 @@ prepare()
 	fi
 }
 
-# take_results FILE: only what arrived whole and is valid
+# take_results FILE: appends them, and says what may be wrong with them
 take_results()
 {
+	local said
+
 	cat "$work/results" >>"$1" || die "$1: cannot be written"
-	[ -z "$fsbench" ] || "$fsbench" check "$1" >/dev/null || die "$1: not valid"
+	[ -n "$fsbench" ] || return 0
+	said=$("$fsbench" check "$work/results" 2>&1) && return
+	echo "vmtest: ${said/#fsbench: $work\/results/results}" >&2
+	return 1
 }
 
 run()
@@ -312,7 +317,9 @@ run()
 	[ ! -t 1 ] || exec {terminal}>/dev/null
 	boot "$kernel" "${kernel##*/}"
 	status=$?
-	[ -z "$out" ] || [ ! -s "$work/results" ] || take_results "$out"
+	if [ -n "$out" ] && [ -s "$work/results" ]; then
+		take_results "$out" || status=1
+	fi
 	return "$status"
 }
 
@@ -337,7 +344,7 @@ sandwich()
 		exec {ktap_out}>&-
 		grep '^# not ok ' "$out/$i-$kind.ktap" | sed "s/^#/$i-$kind:/" >&2
 		[ -s "$work/results" ] || die "$i-$kind: no results"
-		take_results "$out/$i-$kind.txt"
+		take_results "$out/$i-$kind.txt" || failed=1
 		files+=("$out/$i-$kind.txt")
 	done
 	if "$fsbench" --help | grep -q 'fsbench sandwich'; then
