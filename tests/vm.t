@@ -21,10 +21,14 @@ export TMPDIR=$work/tmp
 export VMTEST_TIMEOUT=200
 
 kernel=$("$FSBENCH_TOP/scripts/vm.sh" kernel) || exit 1
+# The same without its modules, which it need not load for the stubs.
+mkdir bare
+cp "$kernel" bare
+bare=$work/bare/${kernel##*/}
 
 show() { cat out err; return 1; }
 fails() { ! "$@"; }
-vm() { "$vmtest" -k "$kernel" "$@" >out 2>err </dev/null; }
+vm() { "$vmtest" -k "${use-$kernel}" "$@" >out 2>err </dev/null; }
 
 # Nothing of ours runs, and nothing lies about.
 clean()
@@ -47,7 +51,7 @@ stub()
 	printf '#!/bin/sh\necho "ok 1 stub"\n%s\n' "$1" >"$stubs/btrfs_remap_perf/btrfs_remap_perf_test"
 	chmod +x "$stubs"/*/*_test
 }
-stub_vm() { VMTEST_SUITES=$stubs vm "$@"; }
+stub_vm() { use=$bare VMTEST_SUITES=$stubs vm "$@"; }
 
 suites()
 {
@@ -78,6 +82,15 @@ whole()
 	grep -qxF "# a 'b -r c  d \$e|" out || show
 }
 t "results arrive byte by byte, arguments word by word" whole
+
+damaged()
+{
+	stub 'echo no results >$FSBENCH_RESULTS'
+	rm -f results
+	fails stub_vm -o results || show || return
+	grep -q "^vmtest: results: " err || show
+}
+t "what is no results file is a failure" damaged
 
 failing()
 {
@@ -115,7 +128,7 @@ while_it_runs()
 
 	stub 'sleep 1000'
 	rm -f out
-	VMTEST_SUITES=$stubs "$vmtest" -k "$kernel" >out 2>err </dev/null &
+	VMTEST_SUITES=$stubs "$vmtest" -k "$bare" >out 2>err </dev/null &
 	runner=$!
 	for ((i = 0; i < 300; i++)); do
 		grep -q '^# ok 1 stub' out 2>/dev/null && break
