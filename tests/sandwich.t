@@ -285,7 +285,7 @@ incomplete()
 	boot p 2 <<<$'y.list 100\nx.list 100 skip=1'
 	verdict 4 "^x.list: not measured in patched" || return
 	boot p 2 <<<$'y.list 100\nx.list 100 fail=1'
-	verdict 4 "^x.list: not finished in patched" || return
+	verdict 4 "^x.list: failed in patched" || return
 	boot p 2 <<<$'y.list 100\nx.list 100'
 	boot a 1 <<<$'y.list 100\nx.list 100'
 	verdict 3 "^y.list: not measured in control B" && grep -q "1 not measured in every boot" out

@@ -240,7 +240,8 @@ static void read_case(struct sandwich *s, struct sandwich_case *c, const struct 
 	if (merged->r.unexpected)
 		set_state(c, WRONG_ANSWER, "%llu wrong answers in %s", merged->r.unexpected, role);
 	else if (!merged->timed)
-		set_state(c, NOT_MEASURED, "not finished in %s", role);
+		set_state(c, NOT_MEASURED, merged->failed ? "failed in %s" : "not finished in %s",
+			  role);
 	if (!merged->timed)
 		return;
 	v->time = milli(merged->r.value);
@@ -277,14 +278,13 @@ static void read_case(struct sandwich *s, struct sandwich_case *c, const struct 
  */
 int sandwich_add(struct sandwich *s, const struct results *res, char *err, size_t size)
 {
-	const char *unit, *debug = fp_debug_kernel(&res->runs[0].fp);
+	const char *debug = fp_debug_kernel(&res->runs[0].fp);
 	unsigned int i, j, at = 0;
 	char mixed[150];
 
 	if (!s->added) {
 		s->first = res;
-		unit = fp_get(&res->runs[0].fp, KEY_UNIT);
-		s->counted = unit && !strcmp(unit, UNIT_INSTRUCTIONS);
+		s->counted = judge_counted(&res->runs[0]);
 	}
 	if (check_boot(s, res, err, size) || check_kernel(s, &res->runs[0], err, size))
 		return -1;

@@ -188,6 +188,8 @@ static enum verdict compare_case(const struct results *base, const struct result
 		       ns(n.r.value), "", "", keys);
 		return NOT_COMPARABLE;
 	}
+	if (!threshold)
+		threshold = judge_counted(new_run) ? THRESHOLD_COUNTED : THRESHOLD_DEFAULT;
 	c = judge_pair(&b.r, &n.r, threshold);
 	printf("%-38s %10.1f %10.1f %+7.2f%% %6.2f%%  %s%s%s\n", name, ns(b.r.value),
 	       ns(n.r.value), c.percent, c.noise, verdict_title(c.verdict), c.why ? ": " : "",
@@ -228,7 +230,7 @@ static bool seen(const struct results *first, const struct results *res, unsigne
 static int cmd_compare(int argc, char **argv)
 {
 	unsigned int counts[NO_BASE + 1] = { 0 };
-	unsigned int threshold = 5000, f, i, j;
+	unsigned int threshold = 0, f, i, j;
 	struct results file[2];
 	int arg = 1;
 
@@ -542,7 +544,8 @@ static const struct command commands[] = {
 	{ "show", "show FILE", "table of the runs in a file", cmd_show },
 	{ "check", "check FILE", "validates a file: first bad line and why", cmd_check },
 	{ "compare", "compare [--threshold PERCENT] BASE NEW",
-	  "one against one, case by case; a change counts above the threshold (5)",
+	  "one against one, case by case; a change counts above the threshold: 5 %, 0.2 % in\n"
+	  "\tinstructions",
 	  cmd_compare },
 	{ "sandwich",
 	  "sandwich [--threshold PERCENT] [--calibration FILE] CONTROL PATCHED CONTROL [...]",

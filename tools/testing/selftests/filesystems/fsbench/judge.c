@@ -240,11 +240,14 @@ static bool same_kernel(const struct fingerprint *a, const struct fingerprint *b
 	return true;
 }
 
-static const char *unit_of(const struct run *run)
+/**
+ * judge_counted() - are the times of this run instructions?
+ */
+bool judge_counted(const struct run *run)
 {
 	const char *unit = fp_get(&run->fp, KEY_UNIT);
 
-	return unit ? unit : "";
+	return unit && !strcmp(unit, UNIT_INSTRUCTIONS);
 }
 
 /**
@@ -292,9 +295,11 @@ bool judge_merge(const struct results *res, const char *program, const char *nam
 			judge_case_keys(c->extra, c->nr_extra, merged->extra,
 					merged->nr_extra, mixed, size);
 	}
-	/* Instructions do not vary from run to run. */
-	if (n && strcmp(unit_of(*run), UNIT_INSTRUCTIONS))
+	/* Instructions do not vary from run to run, nor do those of the clock. */
+	if (n && !judge_counted(*run))
 		merged->r.runs = n;
+	else if (n)
+		merged->r.clock_overhead = 0;
 	if (n > 1 && merged->timed) {
 		stats_sort(values, n);
 		merged->r.value = stats_median(values, n);

@@ -33,6 +33,7 @@ struct change {
 struct change judge_pair(const struct result *base, const struct result *new,
 			 unsigned int threshold);
 bool judge_disturbed(const struct result *r);
+bool judge_counted(const struct run *run);
 bool judge_merge(const struct results *res, const char *program, const char *name,
 		 struct rcase *merged, const struct run **run, char *mixed, size_t size);
 unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b,

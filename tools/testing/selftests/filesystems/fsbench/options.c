@@ -183,7 +183,7 @@ int options_read(struct options *o, char *err, size_t size)
 	}
 	tasks = CPU_COUNT(&o->allowed);
 
-	o->threshold = 5000;
+	o->threshold = THRESHOLD_DEFAULT;
 	s = getenv("FSBENCH_THRESHOLD");
 	if (s && parse_percent(s, &o->threshold))
 		return bad(err, size, "FSBENCH_THRESHOLD", s,

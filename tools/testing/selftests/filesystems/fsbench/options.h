@@ -31,7 +31,10 @@ struct options {
 #define ROUNDS_MAX	1000
 #define OPS_MAX		1000000000ul
 #define TASKS_MAX	1024
-#define THRESHOLD_MAX	1000000		/* 1000 % */
+/* What a change must exceed, in thousandths of a percent. */
+#define THRESHOLD_DEFAULT	5000
+#define THRESHOLD_COUNTED	200	/* of instructions */
+#define THRESHOLD_MAX		1000000
 
 int options_read(struct options *o, char *err, size_t size);
 int parse_percent(const char *s, unsigned int *milli);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "sandwich.h"
 
 /*
@@ -35,7 +36,6 @@
 /* Thousandths of a percent: what is worth a verdict. */
 #define THRESHOLD_MEASURED	2000
 #define THRESHOLD_BOUND		5000
-#define THRESHOLD_COUNTED	200
 #define SANDWICHES_MAX		(SANDWICH_BOOTS_MAX / 2)
 
 /**
