@@ -108,6 +108,7 @@ done <<-'EOT'
 	FSBENCH_THRESHOLD	0.001,5,5.0,7.125,1000,1000.000	0 0.000 0.0001 1000.001 1001 .5 5. 5% 1.2.3
 	FSBENCH_STRICT		0,1				2 yes 00 01
 	FSBENCH_TRACE		0,1				2 yes 00 01
+	FSBENCH_ALL		0,1				2 yes 00 01
 	KSFT_MACHINE_SLOW	yes,no,1,0,true,off,YES		2 maybe slow
 	FSBENCH_DEVICE		auto,brd,loop			0 Loop loop0 dev/loop0 ./loop
 	FSBENCH_BASELINE	-				no/such .
@@ -118,7 +119,7 @@ t "FSBENCH_RESULTS: what cannot be meant is refused" \
 long=$(printf '9%.0s' {1..5000})
 long_value()
 {
-	for var in FSBENCH_{ROUNDS,OPS,CPU,TASKS,THRESHOLD,STRICT,TRACE,DEVICE,RESULTS,BASELINE} \
+	for var in FSBENCH_{ROUNDS,OPS,CPU,TASKS,THRESHOLD,STRICT,TRACE,ALL,DEVICE,RESULTS,BASELINE} \
 			KSFT_MACHINE_SLOW; do
 		run "$var=$long"
 		bailed $? "$var" 999999999 "" || return

@@ -60,6 +60,7 @@
 /* Everything about this program that is the same for all its cases. */
 static struct options options;
 static struct fingerprint machine;
+static struct fingerprint notes;	/* what the suite says of this case */
 static struct results baseline;
 static int cpu = -1;
 static int watch_error;			/* why nobody can tell what disturbed us */
@@ -463,10 +464,33 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 	return r->rounds;
 }
 
-static void describe_scratch(char *buf, size_t size)
+/**
+ * bench_all() - are the cases wanted that are not in the default set?
+ */
+bool bench_all(void)
+{
+	return options.all;
+}
+
+/**
+ * bench_note() - add name=value to the line of the case: information, no verdict
+ *
+ * Only where nothing is timed. The last value of a name counts.
+ */
+void bench_note(const char *name, const char *fmt, ...)
+{
+	char value[FP_VALUE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(value, sizeof(value), fmt, args);
+	va_end(args);
+	fp_set(&notes, name, "%s", value);
+}
+
+static void describe(char *buf, size_t size, const struct fingerprint *keys)
 {
 	char quoted[FP_VALUE_MAX + 4];
-	const struct fingerprint *keys = scratch_keys();
 	unsigned int i;
 	size_t len = 0;
 
@@ -479,11 +503,12 @@ static void describe_scratch(char *buf, size_t size)
 
 static void report(const struct bench *b, const struct plan *p, const struct result *r)
 {
-	char figures[768], where[768];
+	char figures[768], where[768], more[768];
 
 	result_format(figures, sizeof(figures), r);
-	describe_scratch(where, sizeof(where));
-	results_case("%s%s%s", b->name, figures, where);
+	describe(where, sizeof(where), scratch_keys());
+	describe(more, sizeof(more), &notes);
+	results_case("%s%s%s%s", b->name, figures, where, more);
 	if (p->clock_overhead > 100000 / CLOCK_SHARE && !options.icount)
 		remark("%s: reading the clock costs %.2f %% of a batch of %lu", b->name,
 		       p->clock_overhead / 1000.0, batch_ops(p, 0));

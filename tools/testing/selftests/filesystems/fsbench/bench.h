@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util.h"
+
 /*
  * A benchmark. The members above the line are the suite's, by designated
  * initialisers behind BENCH(function, argument, ...).
@@ -40,6 +42,8 @@ struct bench {
 };
 
 void bench_pin(void);
+bool bench_all(void);
+__printf(2, 3) void bench_note(const char *name, const char *fmt, ...);
 void bench_getppid(struct bench *b, unsigned long ops);
 void bench_miss(struct bench *b, const char *expectation);
 bool bench_run(struct bench *b, const char *fixture, const char *variant, const char *test);

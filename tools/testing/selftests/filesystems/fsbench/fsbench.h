@@ -92,12 +92,28 @@ static inline const char *bench_variant(const struct __fixture_metadata *fixture
 	__bench_skip(_metadata, variant);				\
 } while (0)
 
+/*
+ * BENCH_DEFAULT() - from the setup: skip a case that is not in the default set
+ *
+ * Return: false if the setup has to return.
+ */
+#define BENCH_DEFAULT(wanted)						\
+	((wanted) || bench_all() || __bench_not_default(_metadata, variant))
+
 static inline void __bench_skip(struct __test_metadata *const _metadata, const void *variant)
 {
 	bench_not_run("skip", _metadata->fixture->name,
 		      bench_variant(_metadata->fixture, variant), _metadata->name,
 		      scratch_skipped());
 	SKIP(return, "%s", scratch_skipped());
+}
+
+static inline bool __bench_not_default(struct __test_metadata *const _metadata,
+				       const void *variant)
+{
+	scratch_skip("not in the default set, see FSBENCH_ALL");
+	__bench_skip(_metadata, variant);
+	return false;
 }
 
 /*

@@ -193,6 +193,7 @@ int options_read(struct options *o, char *err, size_t size)
 	    get_number("FSBENCH_TASKS", 1, TASKS_MAX, &tasks, err, size) ||
 	    get_switch("FSBENCH_STRICT", &o->strict, err, size) ||
 	    get_switch("FSBENCH_TRACE", &o->trace, err, size) ||
+	    get_switch("FSBENCH_ALL", &o->all, err, size) ||
 	    get_switch("FSBENCH_ICOUNT", &o->icount, err, size) ||
 	    get_slow(&o->slow, err, size) ||
 	    get_device(o, err, size) ||

@@ -23,6 +23,7 @@ struct options {
 	const char *device_path;	/* with DEVICE_PATH */
 	bool strict;
 	bool trace;
+	bool all;			/* also what is not in the default set */
 	bool icount;			/* the clock counts instructions */
 	bool slow;
 	cpu_set_t allowed;		/* CPUs this process started with */

@@ -67,20 +67,24 @@
 #define FAILED		(-1)
 
 struct mkfs {
+	const char *name;
 	const char *fstype;
 	const char *package;
 	const char *argv[10];		/* the device follows */
 };
 
 static const struct mkfs mkfs_table[] = {
-	{ "btrfs", "btrfs-progs",
+	{ "btrfs", "btrfs", "btrfs-progs",
 	  { "mkfs.btrfs", "-q", "-f", "-K", "-L", LABEL, NULL } },
-	{ "xfs", "xfsprogs",
+	{ "xfs", "xfs", "xfsprogs",
 	  /* A label of xfs has at most 12 characters. */
 	  { "mkfs.xfs", "-q", "-f", "-K", "-L", "fsbench-xfs", NULL } },
-	{ "ext4", "e2fsprogs",
+	{ "ext4", "ext4", "e2fsprogs",
 	  /* Nothing may be left to be initialised while we measure. */
 	  { "mkfs.ext4", "-q", "-F", "-L", LABEL, "-E",
+	    "nodiscard,lazy_itable_init=0,lazy_journal_init=0", NULL } },
+	{ "ext4_ea_inode", "ext4", "e2fsprogs",
+	  { "mkfs.ext4", "-q", "-F", "-L", LABEL, "-O", "ea_inode", "-E",
 	    "nodiscard,lazy_itable_init=0,lazy_journal_init=0", NULL } },
 };
 
@@ -865,7 +869,7 @@ static void add_mount_options(void)
 /**
  * scratch_mount() - a fresh file system as the working directory
  *
- * @fstype: tmpfs, overlayfs, btrfs, xfs or ext4
+ * @fstype: tmpfs, overlayfs, btrfs, xfs, ext4 or ext4_ea_inode
  * Return: 0; 1 if it cannot be had here, -1 if it should be had and failed, both
  * with a scratch_reason().
  */
@@ -885,7 +889,7 @@ int scratch_mount(const char *fstype)
 		ret = mount_overlayfs();
 	} else {
 		for (i = 0; i < ARRAY_SIZE(mkfs_table); i++)
-			if (!strcmp(fstype, mkfs_table[i].fstype))
+			if (!strcmp(fstype, mkfs_table[i].name))
 				break;
 		if (i == ARRAY_SIZE(mkfs_table))
 			return give_up(FAILED, "%s is not known here", fstype);
