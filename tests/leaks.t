@@ -29,6 +29,7 @@ cd "$work" || exit 1
 
 fs=tools/testing/selftests/filesystems
 xattr=$KTREE/$fs/xattr_perf/xattr_perf_test
+value=$KTREE/$fs/xattr_perf/xattr_value_test
 remap=$KTREE/$fs/btrfs_remap_perf/btrfs_remap_perf_test
 list=xattr_list.btrfs_1.flistxattr
 export FSBENCH_RESULTS=$work/res
@@ -312,7 +313,7 @@ HUP program $xattr $list
 KILL program $remap remap.btrfs_1.clone
 KILL case $remap remap.btrfs_1.dedupe
 KILL program $xattr xattr_list.xfs_4.listxattr
-KILL program $xattr xattr_one.ext4.fsetxattr
+KILL program $value xattr_set.ext4_16.replace
 KILL program $xattr xattr_list.overlayfs_1.flistxattr
 KILL case $xattr control.getppid
 EOF

@@ -278,7 +278,7 @@ labelled()
 		}
 	EOF2
 	"${CC:-cc}" -shared -fPIC -o label.so label.c || return
-	LD_PRELOAD=$PWD/label.so ./xattr_perf_test -F xattr_list -T getppid -f xattr_one >out 2>&1 </dev/null
+	LD_PRELOAD=$PWD/label.so ./xattr_perf_test -T getppid >out 2>&1 </dev/null
 	skipped 0 || return
 	# shellcheck disable=SC2086 # words
 	LD_PRELOAD=$PWD/label.so $x -r xattr_list.ext4_0.listxattr >out 2>&1 </dev/null

@@ -19,8 +19,8 @@ cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$shim" "$FSBENCH_TOP/tests/lie.c"
 # operation (of getppid: after each fork, and in the setup).
 declare -A cases=(
 	[flistxattr]=xattr_list.tmpfs_1.flistxattr [listxattr]=xattr_list.tmpfs_1.listxattr
-	[fgetxattr]=xattr_one.tmpfs.fgetxattr [fsetxattr]=xattr_one.tmpfs.fsetxattr
-	[fremovexattr]=xattr_one.tmpfs.fremovexattr [getppid]=control.getppid
+	[fgetxattr]=xattr_get.tmpfs_16.fgetxattr [fsetxattr]=xattr_set.tmpfs_16.replace
+	[fremovexattr]=xattr_set.tmpfs_16.remove [getppid]=control.getppid
 	[clone]=remap.btrfs_1.clone [dedupe]=remap.btrfs_1.dedupe
 )
 declare -A before=([flistxattr]=1 [fsetxattr]=1 [getppid]=3)
@@ -47,6 +47,8 @@ use()
 	call=$1 case=${cases[$1]} kind=xattr ops=1 rounds=10 other=control.getppid
 	program=$fs/xattr_perf/xattr_perf_test
 	case $call in
+	fgetxattr|fsetxattr|fremovexattr)
+		program=$fs/xattr_perf/xattr_value_test ;;
 	clone|dedupe)
 		program=$fs/btrfs_remap_perf/btrfs_remap_perf_test
 		kind=remap ops=128 rounds=3 ;;

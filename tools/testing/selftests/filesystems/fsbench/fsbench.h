@@ -44,6 +44,7 @@
 
 #include "bench.h"
 #include "scratch.h"
+#include "setup.h"
 
 /*
  * The harness hands a test its variant's data, and not the name. This and what
@@ -98,7 +99,7 @@ static inline const char *bench_variant(const struct __fixture_metadata *fixture
  * Return: false if the setup has to return.
  */
 #define BENCH_DEFAULT(wanted)						\
-	((wanted) || bench_all() || __bench_not_default(_metadata, variant))
+	((wanted) || bench_all() || __bench_not_default(_metadata))
 
 static inline void __bench_skip(struct __test_metadata *const _metadata, const void *variant)
 {
@@ -108,13 +109,17 @@ static inline void __bench_skip(struct __test_metadata *const _metadata, const v
 	SKIP(return, "%s", scratch_skipped());
 }
 
-static inline bool __bench_not_default(struct __test_metadata *const _metadata,
-				       const void *variant)
+/* There are many of them: the line of the result is enough. */
+#undef TH_LOG_ENABLED
+#define TH_LOG_ENABLED 0
+static inline bool __bench_not_default(struct __test_metadata *const _metadata)
 {
 	scratch_skip("not in the default set, see FSBENCH_ALL");
-	__bench_skip(_metadata, variant);
-	return false;
+	SKIP(return false, "%s", scratch_skipped());
 }
+
+#undef TH_LOG_ENABLED
+#define TH_LOG_ENABLED 1
 
 /*
  * SCRATCH() - a fresh file system of the given type, as the working directory

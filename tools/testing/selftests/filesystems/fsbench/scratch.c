@@ -167,8 +167,12 @@ size_t scratch_block_size(void)
 	return statvfs(".", &st) ? 0 : st.f_bsize;
 }
 
-/* End when the parent does, if it has not ended already. */
-static void tie_to_parent(void)
+/**
+ * tie_to_parent() - end when the parent does, if it has not ended already
+ *
+ * The kernel forgets this at a change of credentials.
+ */
+void tie_to_parent(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)

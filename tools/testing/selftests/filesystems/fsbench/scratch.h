@@ -25,5 +25,6 @@ const char *scratch_skipped(void);
 
 void die_prepare(void);
 void die_with_parent(void);
+void tie_to_parent(void);
 
 #endif

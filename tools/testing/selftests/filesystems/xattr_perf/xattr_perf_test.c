@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one extended attribute call costs, on each file system: the list of 0 to
- * 64 names, and get, set and remove of one name.
+ * What it costs to list the extended attributes of a file: 0 to 64 names, on each
+ * file system.
  *
  * It measures system calls on one hot inode, and says nothing about applications.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/xattr.h>
 
-#include "../fsbench/fsbench.h"
+#include "xattr.h"
 
-#define NAME_LEN	32
-/* Operations of a call that cannot be repeated on the same file. */
-#define FILES		64
-
-/* Two of one size: ext4 notices if a value is replaced by itself. */
-static const char values[2][16] = { "fsbench-value-0", "fsbench-value-1" };
+static const char value[16] = "fsbench-value-0";
 
 /* A list as the kernel returns it: names, each with its NUL. */
 struct xattr_names {
@@ -31,11 +24,6 @@ struct xattr_file {
 	struct xattr_names *expected;	/* what was there, and what was set */
 	struct xattr_names *seen;	/* what the last call returned */
 };
-
-static void name_of(unsigned int i, char name[NAME_LEN])
-{
-	snprintf(name, NAME_LEN, "user.fsbench%02u", i);
-}
 
 static bool has_name(const struct xattr_names *names, const char *name)
 {
@@ -64,16 +52,6 @@ static bool same_names(const struct xattr_names *a, const struct xattr_names *b)
 	       has_names(b, a);
 }
 
-/* Pages of their own: where a buffer lies must not differ between two runs. */
-static void *pages(struct __test_metadata *const _metadata, size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	ASSERT_TRUE(p != MAP_FAILED);
-	return p;
-}
-
 static void open_file(struct __test_metadata *const _metadata, struct xattr_file *f)
 {
 	f->path = "file";
@@ -90,17 +68,16 @@ static void open_file(struct __test_metadata *const _metadata, struct xattr_file
 static const char *set_names(struct __test_metadata *const _metadata, const char *fstype,
 			     struct xattr_file *f, unsigned int names)
 {
-	bool memory = !strcmp(fstype, "tmpfs") || !strcmp(fstype, "overlayfs");
 	struct xattr_names *e = f->expected;
 	char name[NAME_LEN];
 	unsigned int i;
 
 	for (i = 0; i < names; i++) {
 		name_of(i, name);
-		if (fsetxattr(f->fd, name, values[0], sizeof(values[0]), XATTR_CREATE)) {
+		if (fsetxattr(f->fd, name, value, sizeof(value), XATTR_CREATE)) {
 			/* Only what is known to differ; anything else is a fault. */
-			if (errno == EOPNOTSUPP && memory)
-				return "no user.* attributes (tmpfs: 6.6, CONFIG_TMPFS_XATTR)";
+			if (may_lack_user_xattrs(fstype))
+				return NO_USER_XATTRS;
 			if (errno == ENOSPC && names >= 16)
 				return "so many attributes do not fit";
 			ASSERT_EQ(0, errno);
@@ -110,8 +87,6 @@ static const char *set_names(struct __test_metadata *const _metadata, const char
 	}
 	return NULL;
 }
-
-/* The list of names */
 
 FIXTURE(xattr_list) {
 	struct xattr_file file;
@@ -196,139 +171,6 @@ TEST_F(xattr_list, flistxattr)
 TEST_F(xattr_list, listxattr)
 {
 	BENCH(list_path, &self->file, .after_round = check_list);
-}
-
-/* One name: get, set, remove */
-
-struct one_name {
-	struct xattr_file file;
-	char name[NAME_LEN];
-	char buf[sizeof(values[0])];
-	unsigned int stored;		/* which of the values it has now */
-	int fds[FILES];
-};
-
-FIXTURE(xattr_one) {
-	struct one_name one;
-};
-
-FIXTURE_VARIANT(xattr_one) {
-	const char *fstype;
-};
-
-FIXTURE_VARIANT_ADD(xattr_one, tmpfs) { .fstype = "tmpfs" };
-FIXTURE_VARIANT_ADD(xattr_one, xfs) { .fstype = "xfs" };
-FIXTURE_VARIANT_ADD(xattr_one, ext4) { .fstype = "ext4" };
-FIXTURE_VARIANT_ADD(xattr_one, btrfs) { .fstype = "btrfs" };
-
-FIXTURE_SETUP(xattr_one)
-{
-	struct one_name *one = &self->one;
-	char path[NAME_LEN];
-	const char *why;
-	int i;
-
-	if (!SCRATCH(variant->fstype))
-		return;
-	open_file(_metadata, &one->file);
-	why = set_names(_metadata, variant->fstype, &one->file, 1);
-	if (why) {
-		BENCH_SKIP("%s: %s", variant->fstype, why);
-		return;
-	}
-	name_of(0, one->name);
-	for (i = 0; i < FILES; i++) {
-		snprintf(path, sizeof(path), "remove%d", i);
-		one->fds[i] = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		ASSERT_LE(0, one->fds[i]);
-	}
-}
-
-FIXTURE_TEARDOWN(xattr_one)
-{
-}
-
-static void get_one(struct bench *b, unsigned long ops)
-{
-	struct one_name *one = b->arg;
-
-	while (ops--)
-		bench_expect(b, fgetxattr(one->file.fd, one->name, one->buf,
-					  sizeof(one->buf)) == sizeof(one->buf));
-}
-
-static void replace_one(struct bench *b, unsigned long ops)
-{
-	struct one_name *one = b->arg;
-
-	while (ops--) {
-		one->stored = !one->stored;
-		bench_expect(b, !fsetxattr(one->file.fd, one->name, values[one->stored],
-					   sizeof(values[0]), XATTR_REPLACE));
-	}
-}
-
-static void remove_one(struct bench *b, unsigned long ops)
-{
-	struct one_name *one = b->arg;
-
-	while (ops--)
-		bench_expect(b, !fremovexattr(one->fds[ops], one->name));
-}
-
-/* Not timed: what the batch removes. */
-static void add_to_remove(struct bench *b, unsigned long ops)
-{
-	struct one_name *one = b->arg;
-
-	while (ops--)
-		bench_prove(b, !fsetxattr(one->fds[ops], one->name, values[0],
-					  sizeof(values[0]), XATTR_CREATE));
-}
-
-static void check_value(struct bench *b)
-{
-	struct one_name *one = b->arg;
-
-	bench_prove(b, !memcmp(one->buf, values[one->stored], sizeof(one->buf)));
-	memset(one->buf, 0, sizeof(one->buf));
-}
-
-static void check_stored(struct bench *b)
-{
-	struct one_name *one = b->arg;
-
-	bench_prove(b, fgetxattr(one->file.fd, one->name, one->buf, sizeof(one->buf)) ==
-		    sizeof(one->buf));
-	check_value(b);
-}
-
-static void check_removed(struct bench *b)
-{
-	struct one_name *one = b->arg;
-	int i;
-
-	for (i = 0; i < FILES; i++) {
-		bench_prove(b, fgetxattr(one->fds[i], one->name, one->buf,
-					 sizeof(one->buf)) == -1);
-		bench_prove(b, errno == ENODATA);
-	}
-}
-
-TEST_F(xattr_one, fgetxattr)
-{
-	BENCH(get_one, &self->one, .after_round = check_value);
-}
-
-TEST_F(xattr_one, fsetxattr)
-{
-	BENCH(replace_one, &self->one, .after_round = check_stored);
-}
-
-TEST_F(xattr_one, fremovexattr)
-{
-	BENCH(remove_one, &self->one, .before_batch = add_to_remove, .after_round = check_removed,
-	      .max_batch = FILES);
 }
 
 TEST_HARNESS_MAIN

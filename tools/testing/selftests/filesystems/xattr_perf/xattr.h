@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the programs of this suite share: names, and memory for answers.
+ */
+#ifndef XATTR_PERF_XATTR_H
+#define XATTR_PERF_XATTR_H
+
+#include <stdio.h>
+#include <sys/xattr.h>
+
+#include "../fsbench/fsbench.h"
+
+#define NAME_LEN	32
+
+#define NO_USER_XATTRS	"no user.* attributes (tmpfs: 6.6, CONFIG_TMPFS_XATTR)"
+
+static inline void name_of(unsigned int i, char name[NAME_LEN])
+{
+	snprintf(name, NAME_LEN, "user.fsbench%02u", i);
+}
+
+/* Only these are known to lack them; elsewhere it is a fault. */
+static inline bool may_lack_user_xattrs(const char *fstype)
+{
+	return errno == EOPNOTSUPP &&
+	       (!strcmp(fstype, "tmpfs") || !strcmp(fstype, "overlayfs"));
+}
+
+/* Pages of their own: where a buffer lies must not differ between two runs. */
+static inline void *pages(struct __test_metadata *const _metadata, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	ASSERT_TRUE(p != MAP_FAILED);
+	return p;
+}
+
+#endif

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What it costs to get, set and remove an extended attribute: values of 16 bytes
+ * to 64 KiB, where each file system keeps them.
+ *
+ * It measures system calls on hot inodes, and says nothing about applications.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+
+#include "xattr.h"
+
+/* Files for a call that cannot be repeated on the same one. */
+#define FILES		64
+
+/* An inode of xfs has no room for another one beside it. */
+static const char large[400];
+
+/* Where an attribute lies, on file systems that tell. */
+enum place { ANYWHERE, IN_INODE, IN_BLOCK, REMOTE, EA_INODE };
+
+struct question {
+	const char *name;
+	size_t size;			/* of the buffer, 0: asks for the size */
+	ssize_t answer;
+	int err;			/* if the answer is -1 */
+};
+
+struct values {
+	int fd;				/* of "file", which has a value */
+	int fds[FILES];			/* they have none */
+	char name[NAME_LEN];
+	/* Two of each size: ext4 notices if a value is replaced by itself. */
+	char *value[2];
+	size_t size[2];
+	char *buf;
+	struct question ask;
+	unsigned int stored;		/* which of the values "file" has now */
+};
+
+static void fill(char *p, size_t size, unsigned int seed)
+{
+	while (size--)
+		*p++ = seed = seed * 69069 + 1;
+}
+
+/* Return: NULL, or why this file system cannot hold it. */
+static const char *set_value(struct __test_metadata *const _metadata, const char *fstype,
+			     int fd, const char *name, const char *value, size_t size)
+{
+	if (!fsetxattr(fd, name, value, size, XATTR_CREATE))
+		return NULL;
+	if (may_lack_user_xattrs(fstype))
+		return NO_USER_XATTRS;
+	/* Blocks of another size, as on kernels with large pages or counted runs. */
+	if (errno == ENOSPC && size >= 4096)
+		return "a value of this size does not fit";
+	ASSERT_EQ(0, errno);
+	return NULL;
+}
+
+static bool is_there(enum place place, int fd, long inodes)
+{
+	long blocks = place == ANYWHERE ? 0 : xattr_blocks(fd);
+
+	switch (place) {
+	case ANYWHERE:
+		return true;
+	case IN_INODE:
+		return !blocks;
+	case IN_BLOCK:
+		return blocks == 1;
+	case REMOTE:
+		return blocks > 1;
+	case EA_INODE:
+		return !blocks && inodes_used(fd) == inodes + 1;
+	}
+	return false;
+}
+
+/* The default set: the path once for each file system, since it is all that differs. */
+static bool by_default(const char *test, bool all)
+{
+	return !strcmp(test, "fgetxattr") ||
+	       (all && (*test == 'f' || !strcmp(test, "getxattr")));
+}
+
+static int new_file(struct __test_metadata *const _metadata, const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	ASSERT_LE(0, fd);
+	return fd;
+}
+
+/*
+ * Files, and a value on one of them; behind another value, if that is wanted, for
+ * which the inode has no room.
+ *
+ * Return: false if the setup has to return.
+ */
+static bool set_up(struct __test_metadata *const _metadata, struct values *v,
+		   const char *fstype, size_t size, enum place place, bool pushed,
+		   const char **why)
+{
+	char path[NAME_LEN];
+	long inodes;
+	int i;
+
+	v->size[0] = size;
+	v->size[1] = size + size / 4;
+	v->buf = pages(_metadata, v->size[1]);
+	for (i = 0; i < 2; i++) {
+		v->value[i] = pages(_metadata, v->size[1]);
+		fill(v->value[i], v->size[1], i);
+	}
+	name_of(0, v->name);
+	for (i = 0; i < FILES; i++) {
+		snprintf(path, sizeof(path), "file%d", i);
+		v->fds[i] = new_file(_metadata, path);
+	}
+	v->fd = new_file(_metadata, "file");
+	if (pushed)
+		ASSERT_EQ(0, fsetxattr(v->fd, "user.large", large, sizeof(large), XATTR_CREATE));
+	inodes = inodes_used(v->fd);
+	*why = set_value(_metadata, fstype, v->fd, v->name, v->value[0], size);
+	if (*why)
+		return false;
+	ASSERT_TRUE(is_there(place, v->fd, inodes));
+	return true;
+}
+
+FIXTURE(xattr_get) {
+	struct values v;
+};
+
+FIXTURE_VARIANT(xattr_get) {
+	const char *fstype;
+	size_t size;
+	enum place place;
+	bool pushed;			/* out of the inode, by another attribute */
+	bool all;			/* in the default set not only the hit by descriptor */
+};
+
+#define GET(variant, ...)						\
+	FIXTURE_VARIANT_ADD(xattr_get, variant) { __VA_ARGS__ }
+
+GET(tmpfs_16, .fstype = "tmpfs", .size = 16, .all = true);
+GET(tmpfs_256, .fstype = "tmpfs", .size = 256);
+GET(tmpfs_4k, .fstype = "tmpfs", .size = 4096);
+GET(tmpfs_64k, .fstype = "tmpfs", .size = 65536);
+GET(xfs_16, .fstype = "xfs", .size = 16, .place = IN_INODE, .all = true);
+GET(xfs_16_leaf, .fstype = "xfs", .size = 16, .place = IN_BLOCK, .pushed = true);
+GET(xfs_256, .fstype = "xfs", .size = 256, .place = IN_BLOCK);
+GET(xfs_4k, .fstype = "xfs", .size = 4096, .place = REMOTE, .all = true);
+GET(xfs_64k, .fstype = "xfs", .size = 65536, .place = REMOTE);
+GET(ext4_16, .fstype = "ext4", .size = 16, .place = IN_INODE, .all = true);
+GET(ext4_256, .fstype = "ext4", .size = 256, .place = IN_BLOCK);
+GET(ext4_4k, .fstype = "ext4_ea_inode", .size = 4096, .place = EA_INODE);
+GET(ext4_64k, .fstype = "ext4_ea_inode", .size = 65536, .place = EA_INODE);
+GET(btrfs_16, .fstype = "btrfs", .size = 16, .all = true);
+GET(btrfs_256, .fstype = "btrfs", .size = 256);
+GET(btrfs_4k, .fstype = "btrfs", .size = 4096);
+GET(overlayfs_16, .fstype = "overlayfs", .size = 16);
+
+FIXTURE_SETUP(xattr_get)
+{
+	const char *why;
+
+	if (!BENCH_DEFAULT(by_default(_metadata->name, variant->all)) ||
+	    !SCRATCH(variant->fstype))
+		return;
+	if (!set_up(_metadata, &self->v, variant->fstype, variant->size, variant->place,
+		    variant->pushed, &why))
+		BENCH_SKIP("%s: %s", variant->fstype, why);
+	else
+		self->v.ask = (struct question){ self->v.name, variant->size, variant->size, 0 };
+}
+
+FIXTURE_TEARDOWN(xattr_get)
+{
+}
+
+static void get_fd(struct bench *b, unsigned long ops)
+{
+	struct values *v = b->arg;
+	struct question q = v->ask;
+	ssize_t ret;
+
+	while (ops--) {
+		ret = fgetxattr(v->fd, q.name, v->buf, q.size);
+		bench_expect(b, ret == q.answer && (ret >= 0 || errno == q.err));
+	}
+}
+
+static void get_path(struct bench *b, unsigned long ops)
+{
+	struct values *v = b->arg;
+	struct question q = v->ask;
+	ssize_t ret;
+
+	while (ops--) {
+		ret = getxattr("file", q.name, v->buf, q.size);
+		bench_expect(b, ret == q.answer && (ret >= 0 || errno == q.err));
+	}
+}
+
+/* All bytes, and none where nothing was to be returned. */
+static void check_answer(struct bench *b)
+{
+	struct values *v = b->arg;
+	bool filled = v->ask.answer > 0 && v->ask.size;
+	size_t i;
+
+	if (filled)
+		bench_prove(b, !memcmp(v->buf, v->value[0], v->size[0]));
+	for (i = filled ? v->size[0] : 0; i < v->size[1]; i++)
+		bench_prove(b, !v->buf[i]);
+	memset(v->buf, 0, v->size[1]);
+}
+
+static void missing(struct values *v)
+{
+	v->ask = (struct question){ "user.fsbench-none", v->size[0], -1, ENODATA };
+}
+
+static void size_only(struct values *v)
+{
+	v->ask.size = 0;
+}
+
+static void too_small(struct values *v)
+{
+	v->ask = (struct question){ v->name, v->size[0] - 1, -1, ERANGE };
+}
+
+#define TEST_GET(test, workload, question)				\
+TEST_F(xattr_get, test)							\
+{									\
+	question(&self->v);						\
+	BENCH(workload, &self->v, .after_round = check_answer);		\
+}
+
+static void hit(struct values *v)
+{
+	v->ask.name = v->name;
+}
+
+TEST_GET(fgetxattr, get_fd, hit)
+TEST_GET(fgetxattr_missing, get_fd, missing)
+TEST_GET(fgetxattr_size, get_fd, size_only)
+TEST_GET(fgetxattr_too_small, get_fd, too_small)
+TEST_GET(getxattr, get_path, hit)
+TEST_GET(getxattr_missing, get_path, missing)
+TEST_GET(getxattr_size, get_path, size_only)
+TEST_GET(getxattr_too_small, get_path, too_small)
+
+FIXTURE(xattr_set) {
+	struct values v;
+};
+
+FIXTURE_VARIANT(xattr_set) {
+	const char *fstype;
+	size_t size;
+	enum place place;
+	bool rest;			/* not in the default set */
+};
+
+#define SET(variant, ...)						\
+	FIXTURE_VARIANT_ADD(xattr_set, variant) { __VA_ARGS__ }
+
+SET(tmpfs_16, .fstype = "tmpfs", .size = 16);
+SET(tmpfs_4k, .fstype = "tmpfs", .size = 4096, .rest = true);
+SET(xfs_16, .fstype = "xfs", .size = 16, .place = IN_INODE);
+SET(xfs_256, .fstype = "xfs", .size = 256, .place = IN_BLOCK);
+SET(xfs_4k, .fstype = "xfs", .size = 4096, .place = REMOTE, .rest = true);
+SET(ext4_16, .fstype = "ext4", .size = 16, .place = IN_INODE);
+SET(ext4_256, .fstype = "ext4", .size = 256, .place = IN_BLOCK);
+SET(ext4_4k, .fstype = "ext4_ea_inode", .size = 4096, .place = EA_INODE, .rest = true);
+SET(btrfs_16, .fstype = "btrfs", .size = 16);
+SET(btrfs_256, .fstype = "btrfs", .size = 256, .rest = true);
+
+FIXTURE_SETUP(xattr_set)
+{
+	const char *why;
+
+	if (!BENCH_DEFAULT(!variant->rest) || !SCRATCH(variant->fstype))
+		return;
+	if (!set_up(_metadata, &self->v, variant->fstype, variant->size, variant->place, false,
+		    &why))
+		BENCH_SKIP("%s: %s", variant->fstype, why);
+}
+
+FIXTURE_TEARDOWN(xattr_set)
+{
+}
+
+static void create(struct bench *b, unsigned long ops)
+{
+	struct values *v = b->arg;
+
+	while (ops--)
+		bench_expect(b, !fsetxattr(v->fds[ops], v->name, v->value[0], v->size[0],
+					   XATTR_CREATE));
+}
+
+static void replace(struct bench *b, unsigned long ops)
+{
+	struct values *v = b->arg;
+
+	while (ops--) {
+		v->stored = !v->stored;
+		bench_expect(b, !fsetxattr(v->fd, v->name, v->value[v->stored],
+					   v->size[0], XATTR_REPLACE));
+	}
+}
+
+static void resize(struct bench *b, unsigned long ops)
+{
+	struct values *v = b->arg;
+
+	while (ops--) {
+		v->stored = !v->stored;
+		bench_expect(b, !fsetxattr(v->fd, v->name, v->value[v->stored],
+					   v->size[v->stored], XATTR_REPLACE));
+	}
+}
+
+static void remove_one(struct bench *b, unsigned long ops)
+{
+	struct values *v = b->arg;
+
+	while (ops--)
+		bench_expect(b, !fremovexattr(v->fds[ops], v->name));
+}
+
+static bool has(struct values *v, int fd, unsigned int value, size_t size)
+{
+	return fgetxattr(fd, v->name, v->buf, v->size[1]) == (ssize_t)size &&
+	       !memcmp(v->buf, v->value[value], size);
+}
+
+static bool has_none(struct values *v, int fd)
+{
+	return fgetxattr(fd, v->name, v->buf, v->size[1]) == -1 && errno == ENODATA;
+}
+
+/* Not timed: what the batch removes, and what is left of the batch before. */
+static void add_all(struct bench *b, unsigned long ops)
+{
+	struct values *v = b->arg;
+
+	while (ops--)
+		bench_prove(b, !fsetxattr(v->fds[ops], v->name, v->value[0], v->size[0],
+					  XATTR_CREATE));
+}
+
+static void remove_all(struct bench *b, unsigned long ops)
+{
+	struct values *v = b->arg;
+	int i;
+
+	(void)ops;
+	for (i = 0; i < FILES; i++)
+		bench_prove(b, !fremovexattr(v->fds[i], v->name) || errno == ENODATA);
+}
+
+static void check_replaced(struct bench *b)
+{
+	struct values *v = b->arg;
+
+	bench_prove(b, has(v, v->fd, v->stored, v->size[0]));
+}
+
+static void check_resized(struct bench *b)
+{
+	struct values *v = b->arg;
+
+	bench_prove(b, has(v, v->fd, v->stored, v->size[v->stored]));
+}
+
+/* Batches may differ by one operation in length. */
+static void check_created(struct bench *b)
+{
+	struct values *v = b->arg;
+	int i;
+
+	bench_prove(b, has(v, v->fds[0], 0, v->size[0]));
+	for (i = 1; i < FILES; i++)
+		bench_prove(b, has(v, v->fds[i], 0, v->size[0]) || has_none(v, v->fds[i]));
+}
+
+static void check_removed(struct bench *b)
+{
+	struct values *v = b->arg;
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		bench_prove(b, has_none(v, v->fds[i]));
+}
+
+TEST_F(xattr_set, create)
+{
+	BENCH(create, &self->v, .before_batch = remove_all, .after_round = check_created,
+	      .max_batch = FILES);
+}
+
+TEST_F(xattr_set, replace)
+{
+	BENCH(replace, &self->v, .after_round = check_replaced);
+}
+
+TEST_F(xattr_set, resize)
+{
+	BENCH(resize, &self->v, .after_round = check_resized);
+}
+
+TEST_F(xattr_set, remove)
+{
+	BENCH(remove_one, &self->v, .before_batch = add_all, .after_round = check_removed,
+	      .max_batch = FILES);
+}
+
+TEST_HARNESS_MAIN
