@@ -30,10 +30,6 @@
 #define HINT_NONE	0ull
 #define HINT_SHORT	2ull
 
-/* Nobody's: it owns nothing, here or anywhere. */
-#define OTHER_UID	65534
-#define OTHER_GID	65534
-
 #define EXTENTS		64
 
 /**
@@ -49,8 +45,8 @@ const char *user_other(void)
 		errno = EPERM;
 		return "needs root: a second user";
 	}
-	if (setgroups(0, NULL) || setresgid(OTHER_GID, OTHER_GID, 0) ||
-	    setresuid(OTHER_UID, OTHER_UID, 0))
+	if (setgroups(0, NULL) || setresgid(USER_OTHER, USER_OTHER, 0) ||
+	    setresuid(USER_OTHER, USER_OTHER, 0))
 		return "needs CAP_SETUID and CAP_SETGID";
 	/* New credentials have cut it. */
 	tie_to_parent();

@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+/* Nobody's: it owns nothing, here or anywhere. */
+#define USER_OTHER	65534
+
 const char *user_other(void);
 bool user_root(void);
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LD_PRELOAD=pretend.so PRETEND=WHAT: a set-up that is not what it should be,
+ * though every call says that all is well.
+ *
+ *	root		the user stays root
+ *	no-acl		an ACL is not stored
+ *	warm		nothing is dropped from memory
+ *	warm-later	nothing after the set-up
+ *	no-mark		inodes cannot be marked (this one fails)
+ *	inline		no attribute lies outside of its inode
+ *	outside		each lies in a block of its own
+ *	refused		the user is refused, and not by the ACL
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define REAL(call)	((typeof(call) *)real(#call))
+#define SET_RW_HINT	1036
+
+static void *real(const char *call)
+{
+	void *p = dlsym(RTLD_NEXT, call);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+static bool is(const char *what)
+{
+	const char *s = getenv("PRETEND");
+
+	return s && !strcmp(s, what);
+}
+
+int setresuid(uid_t ruid, uid_t euid, uid_t suid)
+{
+	return is("root") ? 0 : REAL(setresuid)(ruid, euid, suid);
+}
+
+int setresgid(gid_t rgid, gid_t egid, gid_t sgid)
+{
+	return is("root") ? 0 : REAL(setresgid)(rgid, egid, sgid);
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
+{
+	if (is("no-acl") && !strcmp(name, "system.posix_acl_access"))
+		return 0;
+	return REAL(fsetxattr)(fd, name, value, size, flags);
+}
+
+ssize_t write(int fd, const void *buf, size_t size)
+{
+	static int dropped;
+	char c;
+
+	if (size == 1) {
+		memcpy(&c, buf, 1);
+		/* The set-up does it once, by two writes. */
+		if (c == '2' && (is("warm") || (is("warm-later") && ++dropped > 2)))
+			return 1;
+	}
+	return REAL(write)(fd, buf, size);
+}
+
+int fcntl(int fd, int cmd, ...)
+{
+	va_list args;
+	void *arg;
+
+	va_start(args, cmd);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (cmd == SET_RW_HINT && is("no-mark")) {
+		errno = EINVAL;
+		return -1;
+	}
+	return REAL(fcntl)(fd, cmd, arg);
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	struct fiemap *map;
+	va_list args;
+	void *arg;
+
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	map = arg;
+	if (request == FS_IOC_FIEMAP && map->fm_flags & FIEMAP_FLAG_XATTR &&
+	    (is("inline") || is("outside"))) {
+		map->fm_mapped_extents = is("outside");
+		map->fm_extents[0].fe_flags = 0;
+		map->fm_extents[0].fe_length = 4096;
+		return 0;
+	}
+	return REAL(ioctl)(fd, request, arg);
+}
+
+int access(const char *path, int mode)
+{
+	if (is("refused") && !strncmp(path, "file", 4)) {
+		errno = EACCES;
+		return -1;
+	}
+	return REAL(access)(path, mode);
+}

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the name of a case says is proved before it is timed: the value lies there,
+# the user is neither owner nor root and the ACL is asked, the inode was not in
+# memory. Where it is not so, the case fails and has no time.
+
+# shellcheck disable=SC2015 # "A && B || show" is meant as it reads
+. "${BASH_SOURCE[0]%/*}/tap.sh"
+
+work=$FSBENCH_BUILD/tests/setup
+suite=$KTREE/tools/testing/selftests/filesystems/xattr_perf
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+export FSBENCH_ROUNDS=3 FSBENCH_OPS=400
+cc -O2 -Wall -Wextra -Werror -shared -fPIC -o pretend.so "$FSBENCH_TOP/tests/pretend.c" || exit 1
+
+show() { cat out err; return 1; }
+
+# run WHAT PROGRAM CASE
+run() { env ${1:+"LD_PRELOAD=$PWD/pretend.so" "PRETEND=$1"} "$suite/$2" -r "$3" >out 2>err </dev/null; }
+
+# right PROGRAM CASE...
+right()
+{
+	local case
+
+	for case in "${@:2}"; do
+		run "" "$1" "$case" && grep -q "^ok 1 $case\$" out &&
+			grep -q "^# fsbench: $case ns_per_op=" out || show || return
+	done
+}
+
+# wrong WHAT PROGRAM CASE...
+wrong()
+{
+	local case
+
+	for case in "${@:3}"; do
+		! run "$1" "$2" "$case" && grep -q "^not ok 1 $case\$" out || show || return
+		! grep "$case ns_per_op=" out || return
+	done
+}
+
+# skipped WHY WHAT PROGRAM CASE
+skipped()
+{
+	run "$2" "$3" "$4" && grep -q "^ok 1 $4 # SKIP .*$1" out || show
+}
+
+cold=acl.xfs_small_cold.getxattr
+t "as it should be: ACLs" right acl_perf_test acl.tmpfs_small.access acl.xfs_large_cold.access \
+	acl.ext4_small_cold.open acl.btrfs_none_cold.getxattr
+t "as it should be: values" right xattr_value_test xattr_get.xfs_16_leaf.fgetxattr \
+	xattr_get.xfs_4k.fgetxattr xattr_get.ext4_64k.fgetxattr xattr_set.ext4_256.create
+t "root is not refused" wrong root acl_perf_test acl.tmpfs_none.access acl.xfs_small.open "$cold"
+t "an ACL that is not there refuses nobody" wrong no-acl acl_perf_test acl.tmpfs_small.access \
+	acl.ext4_small.open
+t "the user is refused without an ACL" wrong refused acl_perf_test acl.tmpfs_small.access
+t "inodes that stay in memory" wrong warm acl_perf_test "$cold" acl.ext4_none_cold.access \
+	acl.btrfs_small_cold.open
+t "inodes that stay in memory after the set-up" wrong warm-later acl_perf_test "$cold"
+t "inodes that cannot be marked are skipped" skipped F_SET_RW_HINT no-mark acl_perf_test "$cold"
+t "all in the inode" wrong inline xattr_value_test xattr_get.xfs_16_leaf.fgetxattr \
+	xattr_get.xfs_256.fgetxattr xattr_get.xfs_4k.fgetxattr xattr_get.ext4_256.fgetxattr \
+	xattr_set.ext4_256.create
+t "a large ACL in the inode" wrong inline acl_perf_test acl.xfs_large_cold.access
+t "all in blocks" wrong outside xattr_value_test xattr_get.xfs_16.fgetxattr \
+	xattr_get.ext4_16.fgetxattr xattr_get.ext4_4k.fgetxattr xattr_set.xfs_16.replace
+t "a small ACL in a block" wrong outside acl_perf_test acl.ext4_small.access
+
+all()
+{
+	local rest=xattr_get.tmpfs_256.getxattr
+
+	skipped "not in the default set, see FSBENCH_ALL" "" xattr_value_test $rest &&
+		! grep "$rest ns" out && FSBENCH_ALL=1 right xattr_value_test $rest
+}
+t "FSBENCH_ALL=1 adds what is not in the default set" all
+
+nobody()
+{
+	local user=(setpriv "--reuid=65534" "--regid=65534" --clear-groups)
+
+	chmod a+rx . && cp "$suite/acl_perf_test" . || return
+	"${user[@]}" ./acl_perf_test -r acl.tmpfs_small.access >out 2>err </dev/null
+	grep -q "^ok 1 acl.tmpfs_small.access # SKIP tmpfs: needs root: a second user" out || show
+}
+t "without root there is no second user" nobody
+plan

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a lookup of a POSIX ACL costs a user to whom it applies: files without, with
+ * a small and with a large one, that are in memory or have to be read.
+ *
+ * It measures system calls, and says nothing about applications.
+ */
+#define _GNU_SOURCE
+#include <endian.h>
+#include <fcntl.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <sys/stat.h>
+
+#include "xattr.h"
+
+#define ACL_NAME	"system.posix_acl_access"
+/* Users named in a large one: more than an inode has room for, on each of them. */
+#define LARGE		300
+/* Files that are read one after the other. All of them fit into memory. */
+#define FILES		1024
+
+enum size { NONE, SMALL, BIG };
+
+struct acl {
+	struct posix_acl_xattr_header header;
+	struct posix_acl_xattr_entry entry[LARGE + 5];
+};
+
+struct acl_files {
+	char path[FILES][NAME_LEN];
+	unsigned int nr;
+	unsigned int next;		/* the first that was not used since they were */
+	bool cold;			/* dropped from memory, */
+	bool dropped;			/* which was done */
+	struct acl *acl, *seen;
+	size_t size;			/* of the ACL, 0: none */
+};
+
+/* Of @users, the last of whom is the one who asks. Return: its size. */
+static size_t make_acl(struct acl *acl, unsigned int users, unsigned int perm)
+{
+	struct posix_acl_xattr_entry *e = acl->entry;
+	unsigned int i;
+
+#define ENTRY(tag, bits, id)						\
+	(*e++ = (struct posix_acl_xattr_entry){ htole16(tag), htole16(bits), htole32(id) })
+	acl->header.a_version = htole32(POSIX_ACL_XATTR_VERSION);
+	ENTRY(ACL_USER_OBJ, ACL_READ | ACL_WRITE, ACL_UNDEFINED_ID);
+	for (i = 1; i < users; i++)
+		ENTRY(ACL_USER, 0, USER_OTHER - users + i);
+	ENTRY(ACL_USER, perm, USER_OTHER);
+	ENTRY(ACL_GROUP_OBJ, 0, ACL_UNDEFINED_ID);
+	ENTRY(ACL_MASK, ACL_READ, ACL_UNDEFINED_ID);
+	/* Who is not asked about by name gets the opposite. */
+	ENTRY(ACL_OTHER, ACL_READ & ~perm, ACL_UNDEFINED_ID);
+#undef ENTRY
+	return (char *)e - (char *)acl;
+}
+
+/* Return: NULL, or why ACLs cannot be had here. */
+static const char *make_file(struct __test_metadata *const _metadata, const char *path,
+			     struct acl *acl, size_t size, mode_t mode)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int ret;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, fchmod(fd, mode));
+	ret = size ? fsetxattr(fd, ACL_NAME, acl, size, XATTR_CREATE) : 0;
+	if (ret && errno == EOPNOTSUPP)
+		return "no ACLs (CONFIG_*_POSIX_ACL)";
+	ASSERT_EQ(0, ret);
+	close(fd);
+	return NULL;
+}
+
+/* On file systems that tell: a small one in the inode, a large one not. */
+static bool is_there(const char *path, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	long blocks = xattr_blocks(fd);
+
+	close(fd);
+	return size > sizeof(struct acl) / 2 ? blocks > 0 : !blocks;
+}
+
+/* Return: NULL, or why a file cannot be had that is not in memory. */
+static const char *prove_cold(struct __test_metadata *const _metadata, const char *path)
+{
+	const char *why;
+
+	if (!cold_mark(path))
+		return "inodes cannot be marked (F_SET_RW_HINT)";
+	ASSERT_FALSE(cold_was(path));
+	why = cold_drop();
+	if (!why)
+		ASSERT_TRUE(cold_was(path));
+	return why;
+}
+
+/* The same call is refused where the ACL, or the mode if there is none, says so. */
+static const char *prove_refused(struct __test_metadata *const _metadata,
+				 struct acl_files *f, enum size size)
+{
+	size_t len = size ? make_acl(f->seen, size == BIG ? LARGE : 1, 0) : 0;
+	const char *why = make_file(_metadata, "refused", f->seen, len, size ? 0644 : 0640);
+
+	if (!why)
+		why = user_other();
+	if (why)
+		return why;
+	ASSERT_EQ(-1, access("refused", R_OK));
+	ASSERT_EQ(EACCES, errno);
+	ASSERT_EQ(-1, open("refused", O_RDONLY));
+	ASSERT_EQ(EACCES, errno);
+	ASSERT_EQ(0, access(f->path[0], R_OK));
+	return NULL;
+}
+
+/* Return: false if the setup has to return. */
+static bool set_up(struct __test_metadata *const _metadata, struct acl_files *f,
+		   const char *fstype, enum size size, const char **why)
+{
+	unsigned int i;
+
+	*why = user_other();
+	if (*why)
+		return false;
+	ASSERT_TRUE(user_root());
+	f->acl = pages(_metadata, sizeof(*f->acl));
+	f->seen = pages(_metadata, sizeof(*f->seen));
+	f->size = size ? make_acl(f->acl, size == BIG ? LARGE : 1, ACL_READ) : 0;
+	for (i = 0; i < f->nr; i++) {
+		snprintf(f->path[i], NAME_LEN, "file%u", i);
+		*why = make_file(_metadata, f->path[i], f->acl, f->size, f->size ? 0640 : 0644);
+		if (*why)
+			return false;
+	}
+	if (!strcmp(fstype, "xfs") || !strcmp(fstype, "ext4"))
+		ASSERT_TRUE(is_there(f->path[0], f->size));
+	*why = f->cold ? prove_cold(_metadata, f->path[0]) : NULL;
+	if (!*why)
+		*why = prove_refused(_metadata, f, size);
+	if (*why)
+		return false;
+	memset(f->seen, 0, sizeof(*f->seen));
+	return true;
+}
+
+FIXTURE(acl) {
+	struct acl_files f;
+};
+
+FIXTURE_VARIANT(acl) {
+	const char *fstype;
+	enum size size;
+	bool cold;
+	bool rest;			/* not in the default set */
+};
+
+#define ACL(variant, ...)						\
+	FIXTURE_VARIANT_ADD(acl, variant) { __VA_ARGS__ }
+
+ACL(tmpfs_none, .fstype = "tmpfs", .size = NONE);
+ACL(tmpfs_small, .fstype = "tmpfs", .size = SMALL);
+ACL(tmpfs_large, .fstype = "tmpfs", .size = BIG, .rest = true);
+ACL(xfs_none, .fstype = "xfs", .size = NONE);
+ACL(xfs_small, .fstype = "xfs", .size = SMALL);
+ACL(xfs_large, .fstype = "xfs", .size = BIG, .rest = true);
+ACL(ext4_none, .fstype = "ext4", .size = NONE, .rest = true);
+ACL(ext4_small, .fstype = "ext4", .size = SMALL);
+ACL(ext4_large, .fstype = "ext4", .size = BIG, .rest = true);
+ACL(btrfs_none, .fstype = "btrfs", .size = NONE, .rest = true);
+ACL(btrfs_small, .fstype = "btrfs", .size = SMALL);
+ACL(btrfs_large, .fstype = "btrfs", .size = BIG, .rest = true);
+/* tmpfs has nothing but memory. */
+ACL(xfs_none_cold, .fstype = "xfs", .size = NONE, .cold = true);
+ACL(xfs_small_cold, .fstype = "xfs", .size = SMALL, .cold = true);
+ACL(xfs_large_cold, .fstype = "xfs", .size = BIG, .cold = true);
+ACL(ext4_none_cold, .fstype = "ext4", .size = NONE, .cold = true);
+ACL(ext4_small_cold, .fstype = "ext4", .size = SMALL, .cold = true);
+ACL(ext4_large_cold, .fstype = "ext4", .size = BIG, .cold = true);
+ACL(btrfs_none_cold, .fstype = "btrfs", .size = NONE, .cold = true);
+ACL(btrfs_small_cold, .fstype = "btrfs", .size = SMALL, .cold = true);
+ACL(btrfs_large_cold, .fstype = "btrfs", .size = BIG, .cold = true, .rest = true);
+
+FIXTURE_SETUP(acl)
+{
+	struct acl_files *f = &self->f;
+	const char *why;
+
+	if (!BENCH_DEFAULT(!variant->rest) || !SCRATCH(variant->fstype))
+		return;
+	f->cold = variant->cold;
+	f->nr = f->cold ? FILES : 1;
+	/* At first all are in memory. */
+	f->next = f->cold ? FILES : 0;
+	if (!set_up(_metadata, f, variant->fstype, variant->size, &why))
+		BENCH_SKIP("%s: %s", variant->fstype, why);
+}
+
+FIXTURE_TEARDOWN(acl)
+{
+}
+
+/*
+ * Before a batch for which too few are left: all out of memory again. Those that
+ * were used must have been out of it; by whom the ACL names, not by root.
+ */
+static void drop(struct bench *b, unsigned long ops)
+{
+	struct acl_files *f = b->arg;
+	unsigned int i;
+
+	if (f->next + ops <= f->nr)
+		return;
+	bench_prove(b, user_root());
+	for (i = 0; i < f->next && f->dropped; i++)
+		bench_prove(b, cold_was(f->path[i]));
+	for (i = 0; i < f->nr; i++)
+		bench_prove(b, cold_mark(f->path[i]));
+	bench_prove(b, !cold_drop());
+	bench_prove(b, !user_other());
+	f->dropped = true;
+	f->next = 0;
+}
+
+static void ask_access(struct bench *b, unsigned long ops)
+{
+	struct acl_files *f = b->arg;
+
+	for (; ops--; f->next += f->cold)
+		bench_expect(b, !access(f->path[f->next], R_OK));
+}
+
+static void ask_open(struct bench *b, unsigned long ops)
+{
+	struct acl_files *f = b->arg;
+	int fd;
+
+	for (; ops--; f->next += f->cold) {
+		fd = open(f->path[f->next], O_RDONLY | O_CLOEXEC);
+		bench_expect(b, fd >= 0 && !close(fd));
+	}
+}
+
+static void ask_acl(struct bench *b, unsigned long ops)
+{
+	struct acl_files *f = b->arg;
+	ssize_t answer = f->size ? (ssize_t)f->size : -1, ret;
+
+	for (; ops--; f->next += f->cold) {
+		ret = getxattr(f->path[f->next], ACL_NAME, f->seen, sizeof(*f->seen));
+		bench_expect(b, ret == answer && (ret >= 0 || errno == ENODATA));
+	}
+}
+
+static void check_acl(struct bench *b)
+{
+	struct acl_files *f = b->arg;
+
+	bench_prove(b, !memcmp(f->seen, f->acl, f->size));
+	memset(f->seen, 0, sizeof(*f->seen));
+}
+
+TEST_F(acl, access)
+{
+	BENCH(ask_access, &self->f, .before_batch = self->f.cold ? drop : NULL,
+	      .max_batch = self->f.cold ? FILES : 0);
+}
+
+TEST_F(acl, open)
+{
+	BENCH(ask_open, &self->f, .before_batch = self->f.cold ? drop : NULL,
+	      .max_batch = self->f.cold ? FILES : 0);
+}
+
+TEST_F(acl, getxattr)
+{
+	BENCH(ask_acl, &self->f, .before_batch = self->f.cold ? drop : NULL,
+	      .max_batch = self->f.cold ? FILES : 0,
+	      .after_round = check_acl);
+}
+
+TEST_HARNESS_MAIN
