@@ -5,7 +5,7 @@
 # the user is neither owner nor root and the ACL is asked, the inode was not in
 # memory. Where it is not so, the case fails and has no time.
 
-# shellcheck disable=SC2015 # "A && B || show" is meant as it reads
+# shellcheck disable=SC2015,SC2153 # "A && B || show" is meant as it reads; FSBENCH_TOP
 . "${BASH_SOURCE[0]%/*}/tap.sh"
 
 work=$FSBENCH_BUILD/tests/setup

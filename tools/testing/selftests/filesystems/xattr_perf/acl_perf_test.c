@@ -159,31 +159,31 @@ FIXTURE_VARIANT(acl) {
 	bool rest;			/* not in the default set */
 };
 
-#define ACL(variant, ...)						\
-	FIXTURE_VARIANT_ADD(acl, variant) { __VA_ARGS__ }
-
-ACL(tmpfs_none, .fstype = "tmpfs", .size = NONE);
-ACL(tmpfs_small, .fstype = "tmpfs", .size = SMALL);
-ACL(tmpfs_large, .fstype = "tmpfs", .size = BIG, .rest = true);
-ACL(xfs_none, .fstype = "xfs", .size = NONE);
-ACL(xfs_small, .fstype = "xfs", .size = SMALL);
-ACL(xfs_large, .fstype = "xfs", .size = BIG, .rest = true);
-ACL(ext4_none, .fstype = "ext4", .size = NONE, .rest = true);
-ACL(ext4_small, .fstype = "ext4", .size = SMALL);
-ACL(ext4_large, .fstype = "ext4", .size = BIG, .rest = true);
-ACL(btrfs_none, .fstype = "btrfs", .size = NONE, .rest = true);
-ACL(btrfs_small, .fstype = "btrfs", .size = SMALL);
-ACL(btrfs_large, .fstype = "btrfs", .size = BIG, .rest = true);
+FIXTURE_VARIANT_ADD(acl, tmpfs_none) { .fstype = "tmpfs", .size = NONE };
+FIXTURE_VARIANT_ADD(acl, tmpfs_small) { .fstype = "tmpfs", .size = SMALL };
+FIXTURE_VARIANT_ADD(acl, tmpfs_large) { .fstype = "tmpfs", .size = BIG, .rest = true };
+FIXTURE_VARIANT_ADD(acl, xfs_none) { .fstype = "xfs", .size = NONE };
+FIXTURE_VARIANT_ADD(acl, xfs_small) { .fstype = "xfs", .size = SMALL };
+FIXTURE_VARIANT_ADD(acl, xfs_large) { .fstype = "xfs", .size = BIG, .rest = true };
+FIXTURE_VARIANT_ADD(acl, ext4_none) { .fstype = "ext4", .size = NONE, .rest = true };
+FIXTURE_VARIANT_ADD(acl, ext4_small) { .fstype = "ext4", .size = SMALL };
+FIXTURE_VARIANT_ADD(acl, ext4_large) { .fstype = "ext4", .size = BIG, .rest = true };
+FIXTURE_VARIANT_ADD(acl, btrfs_none) { .fstype = "btrfs", .size = NONE, .rest = true };
+FIXTURE_VARIANT_ADD(acl, btrfs_small) { .fstype = "btrfs", .size = SMALL };
+FIXTURE_VARIANT_ADD(acl, btrfs_large) { .fstype = "btrfs", .size = BIG, .rest = true };
 /* tmpfs has nothing but memory. */
-ACL(xfs_none_cold, .fstype = "xfs", .size = NONE, .cold = true);
-ACL(xfs_small_cold, .fstype = "xfs", .size = SMALL, .cold = true);
-ACL(xfs_large_cold, .fstype = "xfs", .size = BIG, .cold = true);
-ACL(ext4_none_cold, .fstype = "ext4", .size = NONE, .cold = true);
-ACL(ext4_small_cold, .fstype = "ext4", .size = SMALL, .cold = true);
-ACL(ext4_large_cold, .fstype = "ext4", .size = BIG, .cold = true);
-ACL(btrfs_none_cold, .fstype = "btrfs", .size = NONE, .cold = true);
-ACL(btrfs_small_cold, .fstype = "btrfs", .size = SMALL, .cold = true);
-ACL(btrfs_large_cold, .fstype = "btrfs", .size = BIG, .cold = true, .rest = true);
+FIXTURE_VARIANT_ADD(acl, xfs_none_cold) { .fstype = "xfs", .size = NONE, .cold = true };
+FIXTURE_VARIANT_ADD(acl, xfs_small_cold) { .fstype = "xfs", .size = SMALL, .cold = true };
+FIXTURE_VARIANT_ADD(acl, xfs_large_cold) { .fstype = "xfs", .size = BIG, .cold = true };
+FIXTURE_VARIANT_ADD(acl, ext4_none_cold) { .fstype = "ext4", .size = NONE, .cold = true };
+FIXTURE_VARIANT_ADD(acl, ext4_small_cold) { .fstype = "ext4", .size = SMALL, .cold = true };
+FIXTURE_VARIANT_ADD(acl, ext4_large_cold) { .fstype = "ext4", .size = BIG, .cold = true };
+FIXTURE_VARIANT_ADD(acl, btrfs_none_cold) { .fstype = "btrfs", .size = NONE, .cold = true };
+FIXTURE_VARIANT_ADD(acl, btrfs_small_cold) { .fstype = "btrfs", .size = SMALL, .cold = true };
+
+FIXTURE_VARIANT_ADD(acl, btrfs_large_cold) {
+	.fstype = "btrfs", .size = BIG, .cold = true, .rest = true
+};
 
 FIXTURE_SETUP(acl)
 {

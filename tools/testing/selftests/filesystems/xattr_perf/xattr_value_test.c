@@ -143,26 +143,45 @@ FIXTURE_VARIANT(xattr_get) {
 	bool all;			/* in the default set not only the hit by descriptor */
 };
 
-#define GET(variant, ...)						\
-	FIXTURE_VARIANT_ADD(xattr_get, variant) { __VA_ARGS__ }
+FIXTURE_VARIANT_ADD(xattr_get, tmpfs_16) { .fstype = "tmpfs", .size = 16, .all = true };
+FIXTURE_VARIANT_ADD(xattr_get, tmpfs_256) { .fstype = "tmpfs", .size = 256 };
+FIXTURE_VARIANT_ADD(xattr_get, tmpfs_4k) { .fstype = "tmpfs", .size = 4096 };
+FIXTURE_VARIANT_ADD(xattr_get, tmpfs_64k) { .fstype = "tmpfs", .size = 65536 };
 
-GET(tmpfs_16, .fstype = "tmpfs", .size = 16, .all = true);
-GET(tmpfs_256, .fstype = "tmpfs", .size = 256);
-GET(tmpfs_4k, .fstype = "tmpfs", .size = 4096);
-GET(tmpfs_64k, .fstype = "tmpfs", .size = 65536);
-GET(xfs_16, .fstype = "xfs", .size = 16, .place = IN_INODE, .all = true);
-GET(xfs_16_leaf, .fstype = "xfs", .size = 16, .place = IN_BLOCK, .pushed = true);
-GET(xfs_256, .fstype = "xfs", .size = 256, .place = IN_BLOCK);
-GET(xfs_4k, .fstype = "xfs", .size = 4096, .place = REMOTE, .all = true);
-GET(xfs_64k, .fstype = "xfs", .size = 65536, .place = REMOTE);
-GET(ext4_16, .fstype = "ext4", .size = 16, .place = IN_INODE, .all = true);
-GET(ext4_256, .fstype = "ext4", .size = 256, .place = IN_BLOCK);
-GET(ext4_4k, .fstype = "ext4_ea_inode", .size = 4096, .place = EA_INODE);
-GET(ext4_64k, .fstype = "ext4_ea_inode", .size = 65536, .place = EA_INODE);
-GET(btrfs_16, .fstype = "btrfs", .size = 16, .all = true);
-GET(btrfs_256, .fstype = "btrfs", .size = 256);
-GET(btrfs_4k, .fstype = "btrfs", .size = 4096);
-GET(overlayfs_16, .fstype = "overlayfs", .size = 16);
+FIXTURE_VARIANT_ADD(xattr_get, xfs_16) {
+	.fstype = "xfs", .size = 16, .place = IN_INODE, .all = true
+};
+
+FIXTURE_VARIANT_ADD(xattr_get, xfs_16_leaf) {
+	.fstype = "xfs", .size = 16, .place = IN_BLOCK, .pushed = true
+};
+
+FIXTURE_VARIANT_ADD(xattr_get, xfs_256) { .fstype = "xfs", .size = 256, .place = IN_BLOCK };
+
+FIXTURE_VARIANT_ADD(xattr_get, xfs_4k) {
+	.fstype = "xfs", .size = 4096, .place = REMOTE, .all = true
+};
+
+FIXTURE_VARIANT_ADD(xattr_get, xfs_64k) { .fstype = "xfs", .size = 65536, .place = REMOTE };
+
+FIXTURE_VARIANT_ADD(xattr_get, ext4_16) {
+	.fstype = "ext4", .size = 16, .place = IN_INODE, .all = true
+};
+
+FIXTURE_VARIANT_ADD(xattr_get, ext4_256) { .fstype = "ext4", .size = 256, .place = IN_BLOCK };
+
+FIXTURE_VARIANT_ADD(xattr_get, ext4_4k) {
+	.fstype = "ext4_ea_inode", .size = 4096, .place = EA_INODE
+};
+
+FIXTURE_VARIANT_ADD(xattr_get, ext4_64k) {
+	.fstype = "ext4_ea_inode", .size = 65536, .place = EA_INODE
+};
+
+FIXTURE_VARIANT_ADD(xattr_get, btrfs_16) { .fstype = "btrfs", .size = 16, .all = true };
+FIXTURE_VARIANT_ADD(xattr_get, btrfs_256) { .fstype = "btrfs", .size = 256 };
+FIXTURE_VARIANT_ADD(xattr_get, btrfs_4k) { .fstype = "btrfs", .size = 4096 };
+FIXTURE_VARIANT_ADD(xattr_get, overlayfs_16) { .fstype = "overlayfs", .size = 16 };
 
 FIXTURE_SETUP(xattr_get)
 {
@@ -235,26 +254,51 @@ static void too_small(struct values *v)
 	v->ask = (struct question){ v->name, v->size[0] - 1, -1, ERANGE };
 }
 
-#define TEST_GET(test, workload, question)				\
-TEST_F(xattr_get, test)							\
-{									\
-	question(&self->v);						\
-	BENCH(workload, &self->v, .after_round = check_answer);		\
-}
-
-static void hit(struct values *v)
+TEST_F(xattr_get, fgetxattr)
 {
-	v->ask.name = v->name;
+	BENCH(get_fd, &self->v, .after_round = check_answer);
 }
 
-TEST_GET(fgetxattr, get_fd, hit)
-TEST_GET(fgetxattr_missing, get_fd, missing)
-TEST_GET(fgetxattr_size, get_fd, size_only)
-TEST_GET(fgetxattr_too_small, get_fd, too_small)
-TEST_GET(getxattr, get_path, hit)
-TEST_GET(getxattr_missing, get_path, missing)
-TEST_GET(getxattr_size, get_path, size_only)
-TEST_GET(getxattr_too_small, get_path, too_small)
+TEST_F(xattr_get, fgetxattr_missing)
+{
+	missing(&self->v);
+	BENCH(get_fd, &self->v, .after_round = check_answer);
+}
+
+TEST_F(xattr_get, fgetxattr_size)
+{
+	size_only(&self->v);
+	BENCH(get_fd, &self->v, .after_round = check_answer);
+}
+
+TEST_F(xattr_get, fgetxattr_too_small)
+{
+	too_small(&self->v);
+	BENCH(get_fd, &self->v, .after_round = check_answer);
+}
+
+TEST_F(xattr_get, getxattr)
+{
+	BENCH(get_path, &self->v, .after_round = check_answer);
+}
+
+TEST_F(xattr_get, getxattr_missing)
+{
+	missing(&self->v);
+	BENCH(get_path, &self->v, .after_round = check_answer);
+}
+
+TEST_F(xattr_get, getxattr_size)
+{
+	size_only(&self->v);
+	BENCH(get_path, &self->v, .after_round = check_answer);
+}
+
+TEST_F(xattr_get, getxattr_too_small)
+{
+	too_small(&self->v);
+	BENCH(get_path, &self->v, .after_round = check_answer);
+}
 
 FIXTURE(xattr_set) {
 	struct values v;
@@ -267,19 +311,24 @@ FIXTURE_VARIANT(xattr_set) {
 	bool rest;			/* not in the default set */
 };
 
-#define SET(variant, ...)						\
-	FIXTURE_VARIANT_ADD(xattr_set, variant) { __VA_ARGS__ }
+FIXTURE_VARIANT_ADD(xattr_set, tmpfs_16) { .fstype = "tmpfs", .size = 16 };
+FIXTURE_VARIANT_ADD(xattr_set, tmpfs_4k) { .fstype = "tmpfs", .size = 4096, .rest = true };
+FIXTURE_VARIANT_ADD(xattr_set, xfs_16) { .fstype = "xfs", .size = 16, .place = IN_INODE };
+FIXTURE_VARIANT_ADD(xattr_set, xfs_256) { .fstype = "xfs", .size = 256, .place = IN_BLOCK };
 
-SET(tmpfs_16, .fstype = "tmpfs", .size = 16);
-SET(tmpfs_4k, .fstype = "tmpfs", .size = 4096, .rest = true);
-SET(xfs_16, .fstype = "xfs", .size = 16, .place = IN_INODE);
-SET(xfs_256, .fstype = "xfs", .size = 256, .place = IN_BLOCK);
-SET(xfs_4k, .fstype = "xfs", .size = 4096, .place = REMOTE, .rest = true);
-SET(ext4_16, .fstype = "ext4", .size = 16, .place = IN_INODE);
-SET(ext4_256, .fstype = "ext4", .size = 256, .place = IN_BLOCK);
-SET(ext4_4k, .fstype = "ext4_ea_inode", .size = 4096, .place = EA_INODE, .rest = true);
-SET(btrfs_16, .fstype = "btrfs", .size = 16);
-SET(btrfs_256, .fstype = "btrfs", .size = 256, .rest = true);
+FIXTURE_VARIANT_ADD(xattr_set, xfs_4k) {
+	.fstype = "xfs", .size = 4096, .place = REMOTE, .rest = true
+};
+
+FIXTURE_VARIANT_ADD(xattr_set, ext4_16) { .fstype = "ext4", .size = 16, .place = IN_INODE };
+FIXTURE_VARIANT_ADD(xattr_set, ext4_256) { .fstype = "ext4", .size = 256, .place = IN_BLOCK };
+
+FIXTURE_VARIANT_ADD(xattr_set, ext4_4k) {
+	.fstype = "ext4_ea_inode", .size = 4096, .place = EA_INODE, .rest = true
+};
+
+FIXTURE_VARIANT_ADD(xattr_set, btrfs_16) { .fstype = "btrfs", .size = 16 };
+FIXTURE_VARIANT_ADD(xattr_set, btrfs_256) { .fstype = "btrfs", .size = 256, .rest = true };
 
 FIXTURE_SETUP(xattr_set)
 {
