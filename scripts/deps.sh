@@ -27,6 +27,8 @@ source	/usr/src/linux-source-*.tar.xz		linux-source
 mkfs	mkfs.btrfs				btrfs-progs
 mkfs	mkfs.xfs				xfsprogs
 mkfs	mkfs.ext4				e2fsprogs
+attr	/usr/include/attr/libattr.h		libattr1-dev
+attr	pkg-config				pkgconf
 llvm	clang					clang
 llvm	ld.lld					lld
 llvm	llvm-ar					llvm
@@ -64,6 +66,8 @@ sets=" $* "
 [ -z "${LLVM-}" ] || sets+="llvm "
 # Without root no filesystem is made and those cases are skipped.
 [[ $EUID != 0 && $sets != *' vm '* ]] || sets+="mkfs "
+# Without libattr one program is skipped: installed where that is easy, never asked for.
+[ "$EUID" != 0 ] || ! command -v apt-get >/dev/null || sets+="attr "
 
 look()
 {

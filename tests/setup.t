@@ -79,6 +79,14 @@ all()
 }
 t "FSBENCH_ALL=1 adds what is not in the default set" all
 
+without()
+{
+	make -s -C "$suite" OUTPUT="$PWD" PKG_CONFIG=false "$PWD/attr_copy_test" >out 2>err || show || return
+	./attr_copy_test >out 2>err </dev/null || show || return
+	[ "$(grep -c '^ok .* # SKIP built without libattr' out)" = 6 ] || show
+}
+t "without libattr its cases are skipped" without
+
 nobody()
 {
 	local user=(setpriv "--reuid=65534" "--regid=65534" --clear-groups)
