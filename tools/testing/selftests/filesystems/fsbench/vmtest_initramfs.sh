@@ -107,7 +107,7 @@ make_initramfs()
 	install -m 0755 "$here/vmtest_init.sh" "$root/init" || exit 2
 	{
 		echo "programs=$programs ktap_port=$ktap_port control_port=$control_port"
-		[ -z "$icount" ] || echo "export FSBENCH_ICOUNT=1 FSBENCH_ROUNDS=5 FSBENCH_OPS=256"
+		[ -z "$icount" ] || echo "export FSBENCH_ICOUNT=1"
 		for var in "${!FSBENCH_@}" "${!KSFT_MACHINE_SLOW@}"; do
 			echo "export $var=${!var@Q}"
 		done
