@@ -40,7 +40,10 @@
 /* ...and a round is at most this long, unless the operation is slower. */
 #define ROUND_NS	10000000ull
 #define ROUND_BATCHES	4096ul
-/* Where the clock counts instructions: always this many operations. */
+/*
+ * Where the clock counts instructions: always this many operations, or a whole cycle
+ * of a workload whose operations differ, lest a quantile lies between two kinds.
+ */
 #define ICOUNT_BATCH	32ul
 /* The time stolen by a hypervisor is looked at this often. */
 #define STEAL_NS	2000000ull
@@ -240,8 +243,8 @@ static bool calibrate(struct bench *b, struct plan *p)
 		 * with it what reading the clock adds to an operation.
 		 */
 		want = ~0ull;
-		if (limit > ICOUNT_BATCH)
-			limit = ICOUNT_BATCH;
+		if (limit > (b->cycle ? b->cycle : ICOUNT_BATCH))
+			limit = b->cycle ? b->cycle : ICOUNT_BATCH;
 	}
 	for (;;) {
 		best = ~0ull;

@@ -26,6 +26,7 @@ struct bench {
 	void (*prove)(struct bench *b);
 	unsigned long ops;		/* operations a round; 0: calibrated */
 	unsigned long max_batch;	/* operations a batch; 0: no limit */
+	unsigned long cycle;		/* operations until all starts over; 0: each is alike */
 	bool control;			/* reported and compared, never gated */
 	/* ------------------------------------------------------------------ */
 	unsigned long checked;		/* operations checked so far */
