@@ -136,7 +136,7 @@ compiled()
 	for suite in xattr_perf btrfs_remap_perf; do
 		# shellcheck disable=SC2086 # several words
 		$1 -O2 -g -Wall -Wextra -Werror -o "$out/$suite" "../$suite/${suite}_test.c" \
-			{bench,judge,machine,options,results,scratch,stats}.c -lm || return
+			{activity,bench,judge,machine,options,results,scratch,stats}.c -lm || return
 	done
 	# shellcheck disable=SC2086
 	$1 -O2 -g -Wall -Wextra -Werror -o "$out/fsbench" \

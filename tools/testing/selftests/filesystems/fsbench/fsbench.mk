@@ -8,6 +8,6 @@ CFLAGS += -Wall $(FSBENCH_CFLAGS) $(KHDR_INCLUDES)
 CFLAGS += -DFSBENCH_CFLAGS='"$(subst ",,$(FSBENCH_CFLAGS) $(USERCFLAGS))"'
 LDLIBS += -lm
 
-FSBENCH_SRCS := $(addprefix ../fsbench/,bench.c judge.c machine.c options.c \
-		results.c scratch.c setup.c stats.c)
+FSBENCH_SRCS := $(addprefix ../fsbench/,activity.c bench.c judge.c machine.c \
+		options.c results.c scratch.c setup.c stats.c)
 LOCAL_HDRS += $(wildcard ../fsbench/*.h)

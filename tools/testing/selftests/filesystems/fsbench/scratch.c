@@ -95,6 +95,7 @@ struct used {
 };
 
 static struct used *used;
+static dev_t device;			/* below the file system of this case */
 static const struct options *options;
 static char reason[512];
 static char skip_reason[512];
@@ -165,6 +166,16 @@ size_t scratch_block_size(void)
 	struct statvfs st;
 
 	return statvfs(".", &st) ? 0 : st.f_bsize;
+}
+
+/**
+ * scratch_device() - the block device below it; btrfs itself tells another number
+ *
+ * Return: 0 if there is none.
+ */
+dev_t scratch_device(void)
+{
+	return device;
 }
 
 /**
@@ -623,8 +634,10 @@ static bool loop_is_direct(int fd)
 static int mount_device(const struct mkfs *m, const char *path)
 {
 	const char *params[3] = { [0] = "source", [1] = path };
+	struct stat st;
 	int try, ret;
 
+	device = stat(path, &st) ? 0 : st.st_rdev;
 	for (try = 0; try < BUSY_TRIES; try++) {
 		ret = mount_and_enter(m->fstype, params);
 		if (ret != FAILED || errno != EBUSY)

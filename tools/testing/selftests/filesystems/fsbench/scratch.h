@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "machine.h"
 #include "options.h"
@@ -16,6 +17,7 @@ int scratch_configure(const struct options *o, char *err, size_t size);
 int scratch_mount(const char *fstype);
 const char *scratch_reason(void);
 size_t scratch_block_size(void);
+dev_t scratch_device(void);
 bool scratch_in_userns(void);
 const struct fingerprint *scratch_keys(void);
 void scratch_cleanup(void);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a file system does beside the calls that are timed: transactions that it
+ * commits, sectors that it writes.
+ */
+#ifndef FSBENCH_ACTIVITY_H
+#define FSBENCH_ACTIVITY_H
+
+#ifndef __SANE_USERSPACE_TYPES__
+#define __SANE_USERSPACE_TYPES__
+#endif
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define ACTIVITY_UNKNOWN	(~0ull)
+
+/* Sectors of 512 bytes written so far to the device below the working directory. */
+struct written {
+	__u64 sectors;
+	bool all_devices;		/* to any, since its driver does not count */
+};
+
+void activity_written(struct written *w);
+__u64 activity_commits(void);
+bool activity_sync(void);
+bool activity_is_btrfs(void);
+const char *activity_profile(bool metadata);
+
+#endif
