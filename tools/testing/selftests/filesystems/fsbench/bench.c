@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "bench.h"
 #include "judge.h"
 #include "results.h"
@@ -52,6 +53,8 @@
 /* Batches of the control between two rounds. */
 #define CONTROL_BATCHES	16
 #define CONTROL_OPS	64
+/* Batches of the reference beside each round: few, what they write is synced. */
+#define REFERENCE_BATCHES 4
 /*
  * Repeats of a case that seems slower than its baseline, how many confirm it, and
  * the time between them: what slowed the machine down may have gone by then.
@@ -65,6 +68,7 @@ static struct options options;
 static struct fingerprint machine;
 static struct fingerprint notes;	/* what the suite says of this case */
 static struct results baseline;
+static struct bench reference;		/* what this case is compared with */
 static int cpu = -1;
 static int watch_error;			/* why nobody can tell what disturbed us */
 
@@ -74,6 +78,8 @@ struct plan {
 	unsigned long batches;
 	__u64 clock_cost;		/* thousandths of a nanosecond a reading */
 	__u64 clock_overhead;		/* thousandths of a percent of a batch */
+	unsigned long reference;	/* operations of the reference a batch, */
+	unsigned long references;	/* and its batches beside a round */
 };
 
 /*
@@ -87,6 +93,9 @@ struct samples {
 	__u64 batches, preempted, migrated, stolen;
 	__u64 control[ROUNDS_MAX * CONTROL_BATCHES];
 	size_t nr_control;
+	__u64 reference[ROUNDS_MAX * REFERENCE_BATCHES];
+	size_t nr_reference;
+	__u64 commits;			/* while rounds were timed, or unknown */
 };
 
 /* Everything that is said beside the records; the harness of 6.1 loses a buffer. */
@@ -171,7 +180,7 @@ void bench_miss(struct bench *b, const char *expectation)
 	b->miss = expectation;
 	b->miss_op = b->checked;
 	b->miss_errno = err;
-	b->miss_in_hook = b->in_hook;
+	b->miss_phase = b->phase;
 }
 
 /* A function that is not timed. After a wrong answer nothing more is done. */
@@ -179,20 +188,20 @@ static void call_hook(struct bench *b, void (*hook)(struct bench *b))
 {
 	if (!hook || b->unexpected_results)
 		return;
-	b->in_hook = true;
+	b->phase = "after ";
 	errno = 0;
 	hook(b);
-	b->in_hook = false;
+	b->phase = NULL;
 }
 
 static void prepare_batch(struct bench *b, unsigned long ops)
 {
 	if (!b->before_batch)
 		return;
-	b->in_hook = true;
+	b->phase = "after ";
 	errno = 0;
 	b->before_batch(b, ops);
-	b->in_hook = false;
+	b->phase = NULL;
 }
 
 /* A batch, timed. Checks that each operation was checked. */
@@ -212,6 +221,37 @@ static __u64 run_batch(struct bench *b, unsigned long ops)
 	return end > start ? end - start : 1;
 }
 
+static __u64 prepare_and_run(struct bench *b, unsigned long ops)
+{
+	prepare_batch(b, ops);
+	return run_batch(b, ops);
+}
+
+/* A batch of the reference. Its wrong answer is the case's. */
+static __u64 run_reference(struct bench *b, unsigned long ops)
+{
+	__u64 took = run_batch(&reference, ops);
+
+	if (!reference.unexpected_results)
+		return took;
+	b->unexpected_results = reference.unexpected_results;
+	b->miss = reference.miss;
+	b->miss_op = reference.miss_op;
+	b->miss_errno = reference.miss_errno;
+	b->miss_phase = reference.phase;
+	return took;
+}
+
+/* All of it that is beside one round: a ratio needs both in one run. */
+static void run_references(struct bench *b, const struct plan *p, struct samples *s)
+{
+	unsigned long i;
+
+	for (i = 0; i < p->references && !b->unexpected_results; i++)
+		s->reference[s->nr_reference++] = run_reference(b, p->reference) * 1000 /
+						  p->reference;
+}
+
 static unsigned long power_of_two(unsigned long n)
 {
 	while (n & (n - 1))
@@ -220,21 +260,58 @@ static unsigned long power_of_two(unsigned long n)
 }
 
 /*
+ * The number of operations that makes a batch take @want, at most @limit: the first
+ * of 1, 2, 4, ... that does, by the shortest of a few, lest a hiccup stops this early.
+ *
+ * @best: receives what it took
+ */
+static unsigned long find_batch(struct bench *b, __u64 (*run)(struct bench *, unsigned long),
+				__u64 want, unsigned long limit, __u64 *best)
+{
+	unsigned long batch = 1;
+	__u64 took;
+	int try;
+
+	for (;;) {
+		*best = ~0ull;
+		for (try = 0; try < 5 && !b->unexpected_results; try++) {
+			took = run(b, batch);
+			if (took < *best)
+				*best = took;
+		}
+		if (*best >= want || batch >= limit || b->unexpected_results)
+			return batch;
+		batch = batch * 2 < limit ? batch * 2 : limit;
+	}
+}
+
+static void calibrate_reference(struct bench *b, struct plan *p, __u64 want, unsigned long limit)
+{
+	unsigned long ops = b->reference_ops;
+	__u64 best;
+
+	p->references = ops && ops < REFERENCE_BATCHES ? ops : REFERENCE_BATCHES;
+	if (ops && limit > ops / p->references)
+		limit = ops / p->references;
+	p->reference = find_batch(b, run_reference, want, limit, &best);
+}
+
+/*
  * Find the number of operations that makes a batch long enough, and from it the
  * number that makes a round. Powers of two, so that two runs mostly agree.
  */
 static bool calibrate(struct bench *b, struct plan *p)
 {
-	unsigned long limit = options.ops ? options.ops : b->ops, batch = 1;
-	__u64 want, took, best, each;
-	int try;
+	unsigned long ops = options.ops ? options.ops : b->ops, limit, batch;
+	__u64 want, best, each;
 
+	if (b->max_ops && ops > b->max_ops)
+		ops = b->max_ops;
 	p->clock_cost = measure_clock();
 	want = p->clock_cost * CLOCK_SHARE / 1000;
 	if (want < BATCH_NS)
 		want = BATCH_NS;
-	if (!limit)
-		limit = OPS_MAX;
+	limit = ops ? ops : OPS_MAX;
 	if (b->max_batch && b->max_batch < limit)
 		limit = b->max_batch;
 	if (options.icount) {
@@ -246,23 +323,13 @@ static bool calibrate(struct bench *b, struct plan *p)
 		if (limit > (b->cycle ? b->cycle : ICOUNT_BATCH))
 			limit = b->cycle ? b->cycle : ICOUNT_BATCH;
 	}
-	for (;;) {
-		best = ~0ull;
-		/* The shortest of a few, lest a hiccup stops this early. */
-		for (try = 0; try < 5 && !b->unexpected_results; try++) {
-			prepare_batch(b, batch);
-			took = run_batch(b, batch);
-			if (took < best)
-				best = took;
-		}
-		if (b->unexpected_results)
-			return false;
-		if (best >= want || batch >= limit)
-			break;
-		batch = batch * 2 < limit ? batch * 2 : limit;
-	}
+	batch = find_batch(b, prepare_and_run, want, limit, &best);
+	if (b->reference && !b->unexpected_results)
+		calibrate_reference(b, p, want, limit);
+	if (b->unexpected_results)
+		return false;
 	each = best / batch ? best / batch : 1;
-	p->ops = options.ops ? options.ops : b->ops;
+	p->ops = ops;
 	/* A kernel on which so many take too long gets fewer. */
 	if (!options.ops && p->ops > CASE_NS / 16 / each)
 		p->ops = CASE_NS / 16 / each ? CASE_NS / 16 / each : 1;
@@ -375,6 +442,80 @@ static void run_round(struct bench *b, const struct plan *p, struct samples *s)
 	}
 }
 
+static void note_milli(const char *name, __u64 value)
+{
+	char text[24];
+
+	bench_note(name, "%s", milli_format(text, value));
+}
+
+static void add_commits(struct samples *s, __u64 from, __u64 to)
+{
+	if (s->commits == ACTIVITY_UNKNOWN || from == ACTIVITY_UNKNOWN || to == ACTIVITY_UNKNOWN)
+		s->commits = ACTIVITY_UNKNOWN;
+	else
+		s->commits += to - from;
+}
+
+static void note_count(const char *name, __u64 count)
+{
+	if (count == ACTIVITY_UNKNOWN)
+		bench_note(name, "unknown");
+	else
+		bench_note(name, "%llu", (unsigned long long)count);
+}
+
+/* What is told of a case beside its time. */
+static void note_beside(const struct bench *b, struct samples *s, const struct result *r)
+{
+	__u64 v;
+
+	if (b->reference) {
+		stats_sort(s->reference, s->nr_reference);
+		v = stats_quantile(s->reference, s->nr_reference, 1, 4);
+		note_milli("reference", v);
+		note_milli("ratio", r->value * 1000 / (v ? v : 1));
+	}
+	if (b->activity && activity_is_btrfs()) {
+		note_count("commits", s->commits);
+		bench_note("meta", "%s", activity_profile(true));
+		bench_note("data", "%s", activity_profile(false));
+	}
+}
+
+/*
+ * The warm-up: a whole round, checked like any other. Said of it is also what was
+ * written, up to the end of a sync behind it, which would be too slow in each round.
+ *
+ * Return: the time that the operations took
+ */
+static __u64 warm_up(struct bench *b, const struct plan *p)
+{
+	struct written before, after;
+	unsigned long i;
+	__u64 took = 0;
+
+	call_hook(b, b->before_round);
+	if (b->activity)
+		activity_written(&before);
+	for (i = 0; i < p->batches && !b->unexpected_results; i++)
+		took += prepare_and_run(b, batch_ops(p, i));
+	call_hook(b, b->after_round);
+	if (!b->activity || b->unexpected_results)
+		return took;
+	b->phase = "after ";
+	bench_prove(b, activity_sync());
+	b->phase = NULL;
+	activity_written(&after);
+	if (after.sectors == ACTIVITY_UNKNOWN || before.sectors == ACTIVITY_UNKNOWN)
+		bench_note("sectors_per_op", "unknown");
+	else
+		note_milli("sectors_per_op", (after.sectors - before.sectors) * 1000 / p->ops);
+	if (after.all_devices)
+		bench_note("sectors_of", "all_devices");
+	return took;
+}
+
 /*
  * All rounds. What comes out is in @r; the rounds go to the results file unless
  * this only repeats a measurement.
@@ -383,7 +524,7 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		    struct result *r)
 {
 	static struct samples s;
-	__u64 round[ROUNDS_MAX], value, *v, start, longest = 0;
+	__u64 round[ROUNDS_MAX], value, *v, start, commits, longest = 0;
 	unsigned int i, nr = 0;
 	size_t from, n;
 	char text[24];
@@ -404,9 +545,13 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		if (i && start + longest > deadline)
 			break;
 		run_control(&s);
+		run_references(b, p, &s);
 		call_hook(b, b->before_round);
 		from = s.nr;
+		commits = b->activity ? activity_commits() : 0;
 		run_round(b, p, &s);
+		if (b->activity)
+			add_commits(&s, commits, activity_commits());
 		call_hook(b, b->after_round);
 		if (b->unexpected_results)
 			break;
@@ -458,6 +603,8 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		r->clock_overhead = p->clock_overhead;
 		stats_sort(s.control, s.nr_control);
 		r->control = stats_quantile(s.control, s.nr_control, 1, 4);
+		if (!repeat)
+			note_beside(b, &s, r);
 	}
 	munmap(s.v, s.cap * sizeof(*s.v));
 	if (watch_error) {
@@ -558,7 +705,7 @@ static void report_wrong(const struct bench *b)
 	results_case("%s expected_match_ratio=%.3f unexpected_results=%lu errno=%s", b->name,
 		     ratio, b->unexpected_results, errno_name(b->miss_errno));
 	remark("%s: %soperation %lu: not as expected: %s; errno %d (%s, %s)",
-	       b->name, b->miss_in_hook ? "after " : "", b->miss_op, b->miss, b->miss_errno,
+	       b->name, b->miss_phase ? b->miss_phase : "", b->miss_op, b->miss, b->miss_errno,
 	       errno_name(b->miss_errno),
 	       b->miss_errno ? strerror(b->miss_errno) : "the call itself succeeded");
 }
@@ -723,8 +870,7 @@ bool bench_run(struct bench *b, const char *fixture, const char *variant, const 
 	struct plan plan = { .ops = 0 };
 	char line[RECORD_MAX];
 	struct result r;
-	unsigned long i;
-	__u64 took = 0;
+	__u64 took;
 	bool ok;
 
 	case_name(b->name, sizeof(b->name), fixture, variant, test);
@@ -736,16 +882,13 @@ bool bench_run(struct bench *b, const char *fixture, const char *variant, const 
 	measured_one = true;
 	bench_pin();
 
+	reference.fn = b->reference;
+	reference.arg = b->arg;
+	reference.phase = "reference ";
 	call_hook(b, b->before_round);
 	ok = calibrate(b, &plan);
 	if (ok) {
-		/* The warm-up: a whole round, checked like any other. */
-		call_hook(b, b->before_round);
-		for (i = 0; i < plan.batches && !b->unexpected_results; i++) {
-			prepare_batch(b, batch_ops(&plan, i));
-			took += run_batch(b, batch_ops(&plan, i));
-		}
-		call_hook(b, b->after_round);
+		took = warm_up(b, &plan);
 		call_hook(b, b->prove);
 		plan.clock_overhead = plan.clock_cost * plan.batches * 100 / (took ? took : 1);
 	}

@@ -24,9 +24,17 @@ struct bench {
 	void (*after_round)(struct bench *b);
 	/* The result, after the warm-up and after the last round. Not timed. */
 	void (*prove)(struct bench *b);
+	/*
+	 * What @fn is to be compared with: timed beside each round, before
+	 * @before_round, with an argument and expectations like those of @fn.
+	 */
+	void (*reference)(struct bench *b, unsigned long ops);
+	unsigned long reference_ops;	/* of it beside a round, at most; 0: no limit */
 	unsigned long ops;		/* operations a round; 0: calibrated */
+	unsigned long max_ops;		/* the same, whatever is asked for; 0: no limit */
 	unsigned long max_batch;	/* operations a batch; 0: no limit */
 	unsigned long cycle;		/* operations until all starts over; 0: each is alike */
+	bool activity;			/* tell what is written, and commits of btrfs */
 	bool control;			/* reported and compared, never gated */
 	/* ------------------------------------------------------------------ */
 	unsigned long checked;		/* operations checked so far */
@@ -34,8 +42,8 @@ struct bench {
 	const char *miss;		/* the first expectation that was not met, */
 	unsigned long miss_op;		/* the operation in which, from 1, */
 	int miss_errno;			/* and errno after it, 0: call succeeded */
-	bool in_hook;			/* now in a function that is not timed, */
-	bool miss_in_hook;		/* and there it was */
+	const char *phase;		/* now, NULL: in an operation, */
+	const char *miss_phase;		/* and where it was */
 	bool slower;			/* than the baseline, beyond doubt */
 	bool not_comparable;		/* and FSBENCH_STRICT forbids that */
 	char name[128];			/* of the case, as the harness prints it */
