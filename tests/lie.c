@@ -8,6 +8,16 @@
  *	name, value	succeeds, with a wrong byte in the list or in the value
  *	nothing		says that it succeeded and did nothing
  *	differs, zero	deduplicates, and says that the data differ or 0 bytes
+ *	same		says that data which differ are the same
+ *	maps		says that the data differ, and maps them all the same
+ *	more		clones twice as much
+ *	moves		clones, and what is behind it lies elsewhere afterwards
+ *	copies		copies where it should clone
+ *	shares		clones where it should copy
+ *	byte		copies, and a byte is wrong
+ *	short		copies one byte less, and says so
+ *
+ * The call read_write, or reference, is a write() of what was just read.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,11 +45,18 @@ static void *real(const char *call)
 	return p;
 }
 
+static ssize_t (*real_pread)(int fd, void *buf, size_t size, off_t offset);
+static ssize_t (*real_pwrite)(int fd, const void *buf, size_t size, off_t offset);
+static int (*real_ioctl)(int fd, unsigned long request, ...);
+
 __attribute__((constructor))
 static void read_lie(void)
 {
 	const char *s = getenv("LIE");
 
+	real_pread = real("pread");
+	real_pwrite = real("pwrite");
+	real_ioctl = real("ioctl");
 	if (s && sscanf(s, "%15s %lu %lu %15s", lied, &first, &last, how) != 4)
 		abort();
 }
@@ -127,9 +144,97 @@ pid_t getppid(void)
 	return answer(lie("getppid"), REAL(getppid)());
 }
 
+/* Not by the call itself, and not seen by the program. */
+static void copy(int src, off_t src_offset, int dst, off_t dst_offset, size_t size)
+{
+	char *buf = malloc(size);
+
+	if (!buf || real_pread(src, buf, size, src_offset) != (ssize_t)size ||
+	    real_pwrite(dst, buf, size, dst_offset) != (ssize_t)size)
+		abort();
+	free(buf);
+}
+
+static void clone_range(int src, off_t src_offset, int dst, off_t dst_offset, size_t size)
+{
+	struct file_clone_range range = {
+		.src_fd = src, .src_offset = src_offset, .src_length = size,
+		.dest_offset = dst_offset,
+	};
+
+	if (real_ioctl(dst, FICLONERANGE, &range))
+		abort();
+}
+
+static void change_byte(int fd, off_t offset)
+{
+	char c;
+
+	if (real_pread(fd, &c, 1, offset) != 1)
+		abort();
+	c ^= 1;
+	if (real_pwrite(fd, &c, 1, offset) != 1)
+		abort();
+}
+
+/* What the last call read, and from where. */
+static struct {
+	const void *buf;
+	int fd;
+	off_t offset;
+} last_read;
+
+ssize_t pread(int fd, void *buf, size_t size, off_t offset)
+{
+	last_read.buf = buf;
+	last_read.fd = fd;
+	last_read.offset = offset;
+	return real_pread(fd, buf, size, offset);
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t size, off_t offset)
+{
+	const char *l = "";
+	ssize_t ret;
+
+	if (buf == last_read.buf) {
+		l = lie("read_write");
+		l = *l ? l : lie("reference");
+	}
+	last_read.buf = NULL;
+	if (is(l, "eio"))
+		return answer(l, 0);
+	if (is(l, "shares")) {
+		clone_range(last_read.fd, last_read.offset, fd, offset, size);
+		return size;
+	}
+	ret = real_pwrite(fd, buf, is(l, "short") ? size - 1 : size, offset);
+	if (is(l, "byte"))
+		change_byte(fd, offset + size / 2);
+	return answer(l, ret);
+}
+
+ssize_t copy_file_range(int in, loff_t *in_at, int out, loff_t *out_at, size_t size,
+			unsigned int flags)
+{
+	const char *l = lie("copy");
+	ssize_t ret;
+
+	if (is(l, "eio"))
+		return answer(l, 0);
+	if (is(l, "nothing"))
+		return size;
+	ret = REAL(copy_file_range)(in, in_at, out, out_at, is(l, "short") ? size - 1 : size,
+				    flags);
+	if (is(l, "byte"))
+		change_byte(out, *out_at - size / 2);
+	return answer(l, ret);
+}
+
 int ioctl(int fd, unsigned long request, ...)
 {
 	struct file_dedupe_range *range;
+	struct file_clone_range *clone;
 	const char *l = "";
 	va_list args;
 	void *arg;
@@ -139,10 +244,11 @@ int ioctl(int fd, unsigned long request, ...)
 	arg = va_arg(args, void *);
 	va_end(args);
 	range = arg;
+	clone = arg;
 	if (request == FICLONERANGE)
 		l = lie("clone");
 	else if (request == FIDEDUPERANGE)
-		l = lie("dedupe");
+		l = lie(is(lied, "differs") ? lied : "dedupe");
 	if (is(l, "eio"))
 		return answer(l, 0);
 	if (is(l, "nothing")) {
@@ -152,7 +258,24 @@ int ioctl(int fd, unsigned long request, ...)
 		}
 		return 0;
 	}
-	ret = REAL(ioctl)(fd, request, arg);
+	if (is(l, "copies")) {
+		copy(clone->src_fd, clone->src_offset, fd, clone->dest_offset, clone->src_length);
+		return 0;
+	}
+	ret = real_ioctl(fd, request, arg);
+	if (is(l, "more"))
+		clone_range(clone->src_fd, clone->src_offset, fd, clone->dest_offset,
+			    2 * clone->src_length);
+	if (is(l, "moves"))
+		copy(fd, clone->dest_offset + clone->src_length, fd,
+		     clone->dest_offset + clone->src_length, clone->src_length);
+	if (is(l, "maps"))
+		clone_range(fd, range->src_offset, range->info->dest_fd,
+			    range->info->dest_offset, range->src_length);
+	if (is(l, "same")) {
+		range->info->status = FILE_DEDUPE_RANGE_SAME;
+		range->info->bytes_deduped = range->src_length;
+	}
 	if (is(l, "differs"))
 		range->info->status = FILE_DEDUPE_RANGE_DIFFERS;
 	if (is(l, "zero"))

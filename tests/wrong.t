@@ -22,8 +22,10 @@ declare -A cases=(
 	[fgetxattr]=xattr_get.tmpfs_16.fgetxattr [fsetxattr]=xattr_set.tmpfs_16.replace
 	[fremovexattr]=xattr_set.tmpfs_16.remove [getppid]=control.getppid
 	[clone]=remap.btrfs_1.clone [dedupe]=remap.btrfs_1.dedupe
+	[differs]=remap.btrfs_1.differs [copy]=remap.btrfs_1.copy
+	[read_write]=remap.btrfs_1.read_write [reference]=remap.btrfs_1.clone
 )
-declare -A before=([flistxattr]=1 [fsetxattr]=1 [getppid]=3)
+declare -A before=([flistxattr]=1 [fsetxattr]=1 [getppid]=3 [clone]=1)
 
 # When: the operation, how many rounds are complete then, and of which round the
 # result is proved next. With one operation a round, calibration takes 5 of them.
@@ -49,7 +51,7 @@ use()
 	case $call in
 	fgetxattr|fsetxattr|fremovexattr)
 		program=$fs/xattr_perf/xattr_value_test ;;
-	clone|dedupe)
+	clone|dedupe|differs|copy|read_write|reference)
 		program=$fs/btrfs_remap_perf/btrfs_remap_perf_test
 		kind=remap ops=128 rounds=3 ;;
 	getppid)
@@ -88,7 +90,8 @@ bad()
 	local skip=${before[$call]-0} found="after operation" try status
 
 	# What the call itself says is seen at once.
-	[[ $3 != @(eio|other|differs|zero) ]] || found=operation
+	[[ $3 != @(eio|other|differs|zero|same|short) ]] || found=operation
+	[[ $call != reference || $found = after* ]] || found="reference operation"
 
 	# On a busy machine the gate may find nothing to rely on, and not repeat.
 	for try in 1 2 3 4 5; do
@@ -124,13 +127,13 @@ lies()
 		read -r op complete proved <<<"${when[$phase]}"
 		last=$op found=$op
 		[ "$2" = "$how" ] || last=1000000
-		if [[ $kind != xattr && $how = @(name|value|nothing) ]]; then
+		if [[ $kind != xattr && $how = @(name|value|nothing|copies|more|moves|maps|byte|shares) ]]; then
 			found=
 			for n in 5 15 35 75 155 315 635; do
 				found+="|$((n + ops * (1 + proved)))"
 			done
 			found=${found#|}
-			[ "$phase" = warm-up ] || complete=$rounds
+			[[ $phase = @(calibration|warm-up) ]] || complete=$rounds
 		fi
 		# Noticed by the next that wants to add what is still there.
 		[ "$call $error" != "fremovexattr 17 EEXIST" ] || found="[0-9]+"
@@ -177,6 +180,25 @@ dedupe	differs	0 none	$all
 dedupe	zero	0 none	$all
 dedupe	nothing	0 none	warm-up last last-repeat
 dedupe	nothing+	0 none	middle
+clone	copies	0 none	warm-up last last-repeat
+clone	more	0 none	warm-up last last-repeat
+clone	moves	0 none	warm-up last
+differs	eio	5 EIO	$all
+differs	same	0 none	$all
+differs	maps	0 none	warm-up last
+copy	eio	5 EIO	$all
+copy	other	0 none	$all
+copy	short	0 none	$all
+copy	nothing	0 none	warm-up last last-repeat
+copy	byte	0 none	warm-up last last-repeat
+read_write	eio	5 EIO	$all
+read_write	short	0 none	$all
+read_write	byte	0 none	warm-up last last-repeat
+read_write	shares	0 none	warm-up last last-repeat
+reference	eio	5 EIO	calibration
+reference	short	0 none	calibration
+reference	byte+	0 none	calibration
+reference	shares+	0 none	calibration
 "
 
 for call in $(printf '%s\n' "${!cases[@]}" | sort); do
@@ -210,6 +232,7 @@ few()
 		! grep 'not as expected' out || { echo "FSBENCH_OPS=$n"; return 1; }
 	done
 }
-t "clone: few operations are no wrong answer" few clone
-t "dedupe: few operations are no wrong answer" few dedupe
+for call in clone dedupe differs copy read_write; do
+	t "$call: few operations are no wrong answer" few "$call"
+done
 plan
