@@ -80,6 +80,18 @@ t "no mkfs.btrfs" no_one_mkfs btrfs btrfs-progs
 t "no mkfs.xfs" no_one_mkfs xfs xfsprogs
 t "no mkfs.ext4" no_one_mkfs ext4 e2fsprogs
 
+# As an old mkfs does, or somebody's configuration of it.
+no_reflink()
+{
+	cp "$(command -v mkfs.xfs)" mkfs &&
+		printf '#!/bin/sh\nexec "%s" -m reflink=0 "$@"\n' "$PWD/mkfs" >mkfs.xfs && chmod +x mkfs.xfs || return
+	private sh -c "mount --bind mkfs.xfs $(command -v mkfs.xfs) &&
+		exec ./btrfs_remap_perf_test -r remap.xfs_1.clone -r remap.xfs_1m.copy -r remap.btrfs_1.clone" \
+		>out 2>&1 </dev/null
+	skipped 2 'xfs has no reflink: Operation not supported'
+}
+t "xfs without reflink" no_reflink
+
 # Loop devices: a /dev of our own, without what is not named.
 
 small_dev()
