@@ -455,6 +455,7 @@ static void prove(struct bench *b)
 #define REMAP(function, operations, at_most, ...)			\
 	BENCH(function, &self->r, .before_round = reset, .prove = prove,	\
 	      .ops = (operations), .max_ops = (at_most), .activity = true,	\
+	      .cycle = self->r.slots,					\
 	      ##__VA_ARGS__)
 
 TEST_F(remap, clone)
