@@ -12,10 +12,10 @@ rm -rf "$work"
 mkdir -p "$work"
 cd "$work" || exit 1
 
-program=''
+program='' path=''
 bounded()
 {
-	timeout 30 "$KTREE/tools/testing/selftests/filesystems/$program/${program}_test" \
+	timeout 30 "$path" \
 		>"$program" 2>"$program.err" </dev/null || { echo "exit status $?"; tail -n 20 "$program"; return 1; }
 }
 
@@ -60,7 +60,7 @@ read_by()
 stable()
 {
 	FSBENCH_DEVICE=brd FSBENCH_ROUNDS=1 \
-		"$KTREE/tools/testing/selftests/filesystems/$program/${program}_test" \
+		"$path" \
 		>"$program.again" 2>"$program.err" </dev/null
 	diff <(names "$program") <(names "$program.again")
 }
@@ -68,11 +68,12 @@ stable()
 # What was not run at all must not be taken for good.
 bails()
 {
-	FSBENCH_ROUNDS=0 "$KTREE/tools/testing/selftests/filesystems/$program/${program}_test" >bail
+	FSBENCH_ROUNDS=0 "$path" >bail
 	! python3 "$KTREE/tools/testing/kunit/kunit.py" parse "$work/bail" && ! prove -e cat bail
 }
 
-for program in xattr_perf btrfs_remap_perf; do
+for path in "$KTREE"/tools/testing/selftests/filesystems/{xattr_perf,btrfs_remap_perf}/*_test; do
+	program=${path##*/}
 	t "$program: 30 s are enough" bounded
 	t "$program: as many results as planned, in order" planned
 	t "$program: nothing but KTAP" lines
