@@ -20,6 +20,7 @@ static const char * const words[] = {
 	"=", "\"", " ", "\n", ".", "-1", "1e9", "0", "18446744073709551616", "none", "round ",
 	"end cases=0\n", "run program=x\n", "skip a.b\n", "machine a b=c\n", "# fsbench: ",
 	"ns_per_op=", "unexpected_results=1", "batches=0", "%s%n", "\r\n", "\xff\xfe",
+	"bytes_per_file=",
 };
 
 /* The tool's last words. They are kept from the terminal. */

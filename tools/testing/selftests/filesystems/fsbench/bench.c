@@ -726,9 +726,13 @@ static void gate_line(char *line, const struct bench *b, const char *verdict,
  * Find the baseline of this case, or say why there is none to compare with.
  * Values in the reason are fit to be quoted: they were read from a record.
  */
-static bool find_baseline(const struct bench *b, struct rcase *base, char *why, size_t size)
+static bool find_baseline(const struct bench *b, const struct result *r, struct rcase *base,
+			  char *why, size_t size)
 {
 	const struct fingerprint *keys = scratch_keys();
+	const struct rcase new = {
+		.r = *r, .extra = (struct fp_key *)keys->key, .nr_extra = keys->nr
+	};
 	const struct run *run = NULL;
 
 	if (!judge_merge(&baseline, program_invocation_short_name, b->name, base, &run, why,
@@ -742,8 +746,7 @@ static bool find_baseline(const struct bench *b, struct rcase *base, char *why, 
 		return false;
 	}
 	return !*why && !judge_keys(&run->fp, &machine, KEY_MUST, why, size) &&
-	       !judge_case_keys(base->extra, base->nr_extra, keys->key, keys->nr,
-				why, size);
+	       !judge_case_keys(base, &new, why, size);
 }
 
 /*
@@ -757,7 +760,7 @@ static void gate(struct bench *b, const struct plan *p, const struct result *r,
 		 __u64 deadline, char *line)
 {
 	const char *debug = fp_debug_kernel(&machine);
-	unsigned int confirmed = 0, repeats = 0;
+	unsigned int confirmed = 0, repeats = 0, threshold;
 	char measured[24], base_text[24];
 	const struct timespec pause = { .tv_nsec = GATE_PAUSE_NS };
 	__u64 start, longest = 0;
@@ -775,7 +778,7 @@ static void gate(struct bench *b, const struct plan *p, const struct result *r,
 			  options.slow ? "" : debug);
 		return;
 	}
-	if (!find_baseline(b, &base, why, sizeof(why))) {
+	if (!find_baseline(b, r, &base, why, sizeof(why))) {
 		char quoted[sizeof(why) + 2];
 
 		value_quote(quoted, sizeof(quoted), why);
@@ -784,7 +787,8 @@ static void gate(struct bench *b, const struct plan *p, const struct result *r,
 		return;
 	}
 
-	c = judge_pair(&base.r, r, options.threshold);
+	threshold = judge_threshold(&base.r, options.threshold);
+	c = judge_pair(&base.r, r, threshold);
 	last = c;
 	while (c.verdict == REGRESSION && !b->control && repeats < GATE_REPEATS) {
 		remark("%s: %+.1f %% against the baseline, repeat %u of %u", b->name,
@@ -798,7 +802,7 @@ static void gate(struct bench *b, const struct plan *p, const struct result *r,
 		if (now() - start > longest)
 			longest = now() - start;
 		repeats++;
-		last = judge_pair(&base.r, &again, options.threshold);
+		last = judge_pair(&base.r, &again, threshold);
 		confirmed += last.verdict == REGRESSION;
 	}
 	if (c.verdict == REGRESSION && !b->control) {
@@ -809,7 +813,7 @@ static void gate(struct bench *b, const struct plan *p, const struct result *r,
 		}
 	}
 	snprintf(why, sizeof(why), "threshold=%u.%03u%% confirmed=%u/%u%s%s%s%s",
-		 options.threshold / 1000, options.threshold % 1000, confirmed, repeats,
+		 threshold / 1000, threshold % 1000, confirmed, repeats,
 		 c.why ? " reason=\"" : "", c.why ? c.why : "", c.why ? "\"" : "",
 		 c.verdict == IMPROVEMENT ? " hint=\"improvement, refresh the baseline\"" :
 		 c.verdict == REGRESSION && b->control ?

@@ -244,6 +244,9 @@ static void read_case(struct sandwich *s, struct sandwich_case *c, const struct 
 			  role);
 	if (!merged->timed)
 		return;
+	c->unit = merged->r.unit;
+	if (!c->memory_threshold)
+		c->memory_threshold = judge_threshold(&merged->r, 0);
 	v->time = milli(merged->r.value);
 	v->within = within(&merged->r);
 	read_rounds(v, merged);
@@ -254,8 +257,7 @@ static void read_case(struct sandwich *s, struct sandwich_case *c, const struct 
 		return;
 	if (machine_differs(s, base_run, run))
 		set_state(c, NOT_COMPARABLE, "%s ran under other conditions", role);
-	if (judge_case_keys(base.extra, base.nr_extra, merged->extra, merged->nr_extra, keys,
-			    sizeof(keys)))
+	if (judge_case_keys(&base, merged, keys, sizeof(keys)))
 		set_state(c, NOT_COMPARABLE, "%s: %s", role, keys);
 	if (s->added)
 		return;
@@ -353,8 +355,8 @@ static bool is_stored(struct calibration *cal, const struct sandwich_case *c, __
  * sandwich_record() - prepare the control pairs of this sandwich to be stored
  *
  * Also those that drift: leaving them out would make the machine look calm. Not
- * those of a boot that cannot be told from others, nor counted instructions, which
- * need no calibration. See calibration_append().
+ * those of a boot that cannot be told from others, nor counted instructions or
+ * bytes, which need no calibration. See calibration_append().
  */
 void sandwich_record(struct sandwich *s)
 {
@@ -372,7 +374,8 @@ void sandwich_record(struct sandwich *s)
 		for (i = 0; i < s->nr_cases; i++) {
 			const struct sandwich_case *c = &s->cases[i];
 
-			if (!c->estimated || is_stored(s->calibration, c, calibration_boots(a, b)))
+			if (!c->estimated || c->unit != UNIT_TIME ||
+			    is_stored(s->calibration, c, calibration_boots(a, b)))
 				continue;
 			calibration_record(s->calibration, c->digest, c->name, a, b,
 					   log(c->boot[j].time / c->boot[j - 2].time));

@@ -73,7 +73,7 @@ static int need_files(const char *command, int argc, char **argv, int nr)
 	return 0;
 }
 
-/* Nanoseconds with one decimal: more would be noise. */
+/* Nanoseconds, or bytes, with one decimal: more would be noise. */
 static double ns(__u64 milli)
 {
 	return milli / 1000.0;
@@ -92,17 +92,23 @@ static const char *case_note(const struct rcase *c)
 	return judge_disturbed(&c->r) ? "disturbed" : "";
 }
 
+static void show_header(enum unit unit)
+{
+	printf("%-38s %10s %21s %10s %8s %5s\n", "case", unit_words[unit].each, "interval",
+	       "median", "max", "dist.");
+}
+
 static void show_run(const struct run *run)
 {
 	const char *release = fp_get(&run->fp, "kernel.release");
 	const char *model = fp_get(&run->fp, "cpu.model");
+	enum unit unit = UNIT_TIME;
 	unsigned int i;
 
 	printf("%s  %s  kernel %s  cpu %s%s\n", run->program, run->start,
 	       release ? release : "unknown", model ? model : "unknown",
 	       run->finished ? "" : "  UNFINISHED");
-	printf("%-38s %10s %21s %10s %8s %5s\n", "case", "ns/op", "interval", "median",
-	       "max", "dist.");
+	show_header(unit);
 	for (i = 0; i < run->nr_cases; i++) {
 		const struct rcase *c = &run->cases[i];
 		const struct result *r = &c->r;
@@ -111,6 +117,9 @@ static void show_run(const struct run *run)
 			printf("%-38s %10s\n", c->name, case_note(c));
 			continue;
 		}
+		if (r->unit != unit)
+			show_header(r->unit);
+		unit = r->unit;
 		printf("%-38s %10.1f %10.1f-%10.1f %10.1f %8.0f %4.1f%% %s\n", c->name,
 		       ns(r->value), ns(r->low), ns(r->high), ns(r->median), ns(r->max),
 		       r->batches ? 100.0 * r->disturbed / r->batches : 0.0, case_note(c));
@@ -152,10 +161,20 @@ static int cmd_check(int argc, char **argv)
 	return 0;
 }
 
+/* Before the first row, and before one in another unit. */
+static void compare_header(enum unit unit)
+{
+	char base[16], new[16];
+
+	snprintf(base, sizeof(base), "base %s", unit_words[unit].name);
+	snprintf(new, sizeof(new), "new %s", unit_words[unit].name);
+	printf("%-38s %10s %10s %8s %7s  %s\n", "case", base, new, "change", "noise", "verdict");
+}
+
 /* One case of both files. Return: the verdict, NOT_MEASURED if one lacks it. */
 static enum verdict compare_case(const struct results *base, const struct results *new,
 				 const char *program, const char *name,
-				 unsigned int threshold)
+				 unsigned int threshold, enum unit *unit)
 {
 	const struct run *base_run = NULL, *new_run = NULL;
 	char keys[900], mixed[900];
@@ -182,15 +201,18 @@ static enum verdict compare_case(const struct results *base, const struct result
 		       *mixed ? mixed : keys);
 		return NOT_COMPARABLE;
 	}
+	if (n.r.unit != *unit)
+		compare_header(n.r.unit);
+	*unit = n.r.unit;
 	if (judge_keys(&base_run->fp, &new_run->fp, KEY_MUST, keys, sizeof(keys)) ||
-	    judge_case_keys(b.extra, b.nr_extra, n.extra, n.nr_extra, keys, sizeof(keys))) {
+	    judge_case_keys(&b, &n, keys, sizeof(keys))) {
 		printf("%-38s %10.1f %10.1f %8s %7s  NOT COMPARABLE: %.160s\n", name, ns(b.r.value),
 		       ns(n.r.value), "", "", keys);
 		return NOT_COMPARABLE;
 	}
 	if (!threshold)
 		threshold = judge_counted(new_run) ? THRESHOLD_COUNTED : THRESHOLD_DEFAULT;
-	c = judge_pair(&b.r, &n.r, threshold);
+	c = judge_pair(&b.r, &n.r, judge_threshold(&b.r, threshold));
 	printf("%-38s %10.1f %10.1f %+7.2f%% %6.2f%%  %s%s%s\n", name, ns(b.r.value),
 	       ns(n.r.value), c.percent, c.noise, verdict_title(c.verdict), c.why ? ": " : "",
 	       c.why ? c.why : "");
@@ -231,6 +253,7 @@ static int cmd_compare(int argc, char **argv)
 {
 	unsigned int counts[NO_BASE + 1] = { 0 };
 	unsigned int threshold = 0, f, i, j;
+	enum unit unit = UNIT_TIME;
 	struct results file[2];
 	int arg = 1;
 
@@ -251,8 +274,7 @@ static int cmd_compare(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	warn_keys(&file[0], &file[1]);
-	printf("%-38s %10s %10s %8s %7s  %s\n", "case", "base ns", "new ns", "change", "noise",
-	       "verdict");
+	compare_header(unit);
 	for (f = 0; f < 2; f++) {
 		for (i = 0; i < file[f].nr_runs; i++) {
 			const struct run *run = &file[f].runs[i];
@@ -265,7 +287,7 @@ static int cmd_compare(int argc, char **argv)
 				if (c->skipped || seen(&file[0], &file[f], i, c->name))
 					continue;
 				v = compare_case(&file[0], &file[1], run->program, c->name,
-						 threshold);
+						 threshold, &unit);
 				/* The control is no case of ours: it is shown. */
 				if (v == WRONG_ANSWER || v == NOT_COMPARABLE || v == NOT_MEASURED ||
 				    strncmp(c->name, "control.", 8))
@@ -395,6 +417,7 @@ static void print_noise(const struct sandwich *s)
 		[NOISE_MEASURED] = "measured between boots",
 		[NOISE_BOUND] = "not known, at least 0.83 % a boot, see --calibration",
 		[NOISE_COUNTED] = "instructions: what the controls differ by",
+		[NOISE_MEMORY] = "memory: what the controls differ by",
 	};
 	unsigned int i, noise, nr, threshold;
 
@@ -405,15 +428,29 @@ static void print_noise(const struct sandwich *s)
 			threshold = sandwich_threshold(s, &s->cases[i]);
 			nr++;
 		}
+		/* How many percent the bytes are depends on the case. */
+		if (noise == NOISE_MEMORY)
+			threshold = THRESHOLD_MEMORY;
 		if (nr)
-			printf("noise in %u of %u cases: %s; threshold %g %%\n", nr, s->nr_cases,
-			       source[noise], threshold / 1000.0);
+			printf("noise in %u of %u cases: %s; threshold %g %%%s\n", nr, s->nr_cases,
+			       source[noise], threshold / 1000.0,
+			       noise == NOISE_MEMORY ? " and 2 bytes" : "");
 	}
+}
+
+static void sandwich_header(const struct sandwich *s, enum unit unit)
+{
+	printf("\n%s, change and drift in percent, interval of 95 %%\n",
+	       unit == UNIT_MEMORY ? "Bytes a file" :
+	       s->counted ? "Instructions an operation" : "Nanoseconds an operation");
+	printf("%20s%10s%10s%10s%9s%16s%8s  %s\n", "control A", "patched", "control B", "midpoint",
+	       "change", "interval", "drift", "verdict");
 }
 
 static void print_sandwich(const struct sandwich *s, char **paths, unsigned int counts[])
 {
 	const char *program = "";
+	enum unit unit = UNIT_TIME;
 	unsigned int i, wrong;
 	char role[24];
 
@@ -423,10 +460,7 @@ static void print_sandwich(const struct sandwich *s, char **paths, unsigned int 
 		print_wrapped(s->kernel[i], printf("%s kernel  ", i ? "patched" : "control"));
 	for (i = 0; i < s->nr_messages; i++)
 		print_wrapped(s->messages[i], 0);
-	printf("\n%s an operation, change and drift in percent, interval of 95 %%\n",
-	       s->counted ? "Instructions" : "Nanoseconds");
-	printf("%20s%10s%10s%10s%9s%16s%8s  %s\n", "control A", "patched", "control B", "midpoint",
-	       "change", "interval", "drift", "verdict");
+	sandwich_header(s, unit);
 	/* Wrong answers come first. */
 	for (wrong = 2; wrong--; ) {
 		for (i = 0; i < s->nr_cases; i++) {
@@ -434,6 +468,10 @@ static void print_sandwich(const struct sandwich *s, char **paths, unsigned int 
 
 			if (wrong ? c->verdict != WRONG_ANSWER : c->verdict == WRONG_ANSWER)
 				continue;
+			if (c->estimated && c->unit != unit) {
+				unit = c->unit;
+				sandwich_header(s, unit);
+			}
 			if (!wrong && strcmp(program, c->program))
 				printf("\n# %s\n", c->program);
 			program = wrong ? "" : c->program;
@@ -545,13 +583,13 @@ static const struct command commands[] = {
 	{ "check", "check FILE", "validates a file: first bad line and why", cmd_check },
 	{ "compare", "compare [--threshold PERCENT] BASE NEW",
 	  "one against one, case by case; a change counts above the threshold: 5 %, 0.2 % in\n"
-	  "\tinstructions",
+	  "\tinstructions, and whatever PERCENT is, 2 % and 2 bytes in memory",
 	  cmd_compare },
 	{ "sandwich",
 	  "sandwich [--threshold PERCENT] [--calibration FILE] CONTROL PATCHED CONTROL [...]",
 	  "boots of two kernels in turn, one file a boot; FILE keeps the control pairs, which\n"
 	  "\ttell the noise of this machine; a change counts from 2 % on, 5 % while the noise\n"
-	  "\tis not known, 0.2 % in instructions", cmd_sandwich },
+	  "\tis not known, 0.2 % in instructions, and in memory 2 % and 2 bytes", cmd_sandwich },
 };
 
 static void help(void)

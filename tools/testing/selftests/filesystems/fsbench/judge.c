@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "options.h"
 
 /* More than this share of the batches disturbed: not to be relied on. */
 #define DISTURBED_PERCENT	20
@@ -67,6 +68,26 @@ static const char *unreliable(const struct result *r)
 	if (r->clock_overhead > OVERHEAD_MAX)
 		return "batches so short are mostly the clock's";
 	return judge_disturbed(r) ? "too many batches disturbed" : NULL;
+}
+
+/**
+ * judge_threshold() - what a change of a case must exceed
+ *
+ * Memory has a threshold of its own, whatever that of times is: it is a number of
+ * objects, and differs only where the kernel does.
+ *
+ * @base: with a value above 0
+ * @timed: what it is if the case was timed
+ * Return: thousandths of a percent of @base.
+ */
+unsigned int judge_threshold(const struct result *base, unsigned int timed)
+{
+	__u64 share;
+
+	if (base->unit != UNIT_MEMORY)
+		return timed;
+	share = THRESHOLD_BYTES * 1000 * 100000ull / base->value;
+	return share > THRESHOLD_MEMORY ? share : THRESHOLD_MEMORY;
 }
 
 /**
@@ -199,18 +220,22 @@ bool judge_case_must(const char *name)
 }
 
 /**
- * judge_case_keys() - the same for what the line of a case says
+ * judge_case_keys() - the same for what the line of a case says, and its unit
  */
-unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,
-			     const struct fp_key *b, unsigned int nr_b,
-			     char *buf, size_t size)
+unsigned int judge_case_keys(const struct rcase *a, const struct rcase *b, char *buf,
+			     size_t size)
 {
 	unsigned int i, n = 0;
 
 	*buf = '\0';
+	if (a->r.unit != b->r.unit) {
+		n++;
+		list_difference(buf, size, "unit", unit_words[a->r.unit].each,
+				unit_words[b->r.unit].each);
+	}
 	for (i = 0; i < ARRAY_SIZE(case_must); i++) {
-		const char *va = case_key(a, nr_a, case_must[i]);
-		const char *vb = case_key(b, nr_b, case_must[i]);
+		const char *va = case_key(a->extra, a->nr_extra, case_must[i]);
+		const char *vb = case_key(b->extra, b->nr_extra, case_must[i]);
 
 		if (!strcmp(va, vb))
 			continue;
@@ -292,11 +317,13 @@ bool judge_merge(const struct results *res, const char *program, const char *nam
 			high = c->r.high;
 		if (!*mixed && n > 1 && same_kernel(&r->fp, &(*run)->fp, mixed, size) &&
 		    !judge_keys(&r->fp, &(*run)->fp, KEY_MUST, mixed, size))
-			judge_case_keys(c->extra, c->nr_extra, merged->extra,
-					merged->nr_extra, mixed, size);
+			judge_case_keys(c, merged, mixed, size);
 	}
-	/* Instructions do not vary from run to run, nor do those of the clock. */
-	if (n && !judge_counted(*run))
+	/*
+	 * Neither instructions, nor those of the clock, nor the memory of a file
+	 * vary from run to run.
+	 */
+	if (n && merged->r.unit == UNIT_TIME && !judge_counted(*run))
 		merged->r.runs = n;
 	else if (n)
 		merged->r.clock_overhead = 0;

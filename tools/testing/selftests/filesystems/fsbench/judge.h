@@ -30,6 +30,7 @@ struct change {
 	const char *why;	/* it is inconclusive, or NULL */
 };
 
+unsigned int judge_threshold(const struct result *base, unsigned int timed);
 struct change judge_pair(const struct result *base, const struct result *new,
 			 unsigned int threshold);
 bool judge_disturbed(const struct result *r);
@@ -39,9 +40,8 @@ bool judge_merge(const struct results *res, const char *program, const char *nam
 unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b,
 			enum key_class class, char *buf, size_t size);
 bool judge_case_must(const char *name);
-unsigned int judge_case_keys(const struct fp_key *a, unsigned int nr_a,
-			     const struct fp_key *b, unsigned int nr_b,
-			     char *buf, size_t size);
+unsigned int judge_case_keys(const struct rcase *a, const struct rcase *b, char *buf,
+			     size_t size);
 const char *verdict_name(enum verdict v);
 const char *verdict_title(enum verdict v);
 

@@ -35,6 +35,8 @@ struct options {
 /* What a change must exceed, in thousandths of a percent. */
 #define THRESHOLD_DEFAULT	5000
 #define THRESHOLD_COUNTED	200	/* of instructions */
+#define THRESHOLD_MEMORY	2000	/* and at least THRESHOLD_BYTES */
+#define THRESHOLD_BYTES		2
 #define THRESHOLD_MAX		1000000
 
 int options_read(struct options *o, char *err, size_t size);

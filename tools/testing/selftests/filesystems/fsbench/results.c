@@ -54,38 +54,50 @@ static int fail(char *err, size_t size, const char *path, const char *fmt, ...)
 	return -1;
 }
 
+const struct unit_words unit_words[NR_UNITS] = {
+	[UNIT_TIME] = { "ns_per_op", "ns", "ns/op" },
+	[UNIT_MEMORY] = { "bytes_per_file", "bytes", "bytes/file" },
+};
+
 /* The figures of a case, in the order in which they are written. */
-#define MILLI(name, member) { name, offsetof(struct result, member), true }
-#define COUNT(name, member) { name, offsetof(struct result, member), false }
+#define MILLI(n, member) .name = n, .offset = offsetof(struct result, member), .milli = true
+#define COUNT(n, member) .name = n, .offset = offsetof(struct result, member)
+#define TIMED .timed = true
 
 static const struct field {
 	const char *name;
 	size_t offset;
 	bool milli;			/* else a count */
+	bool timed;			/* only a case that was timed has it */
 } fields[] = {
-	MILLI("ns_per_op", value),
-	MILLI("low", low),
-	MILLI("high", high),
-	MILLI("median", median),
-	MILLI("mean", mean),
-	MILLI("min", min),
-	MILLI("max", max),
+	{ MILLI(NULL, value) },		/* see unit_words */
+	{ MILLI("low", low) },
+	{ MILLI("high", high) },
+	{ MILLI("median", median) },
+	{ MILLI("mean", mean) },
+	{ MILLI("min", min) },
+	{ MILLI("max", max) },
 	/* A case has to say the above. */
-	COUNT("rounds", rounds),
-	COUNT("ops", ops),
-	COUNT("disturbed", disturbed),
-	MILLI("expected_match_ratio", match_ratio),
-	COUNT("unexpected_results", unexpected),
-	MILLI("confidence", confidence),
-	COUNT("batches", batches),
-	COUNT("preempted", preempted),
-	COUNT("migrated", migrated),
-	COUNT("stolen", stolen),
-	MILLI("clock_overhead", clock_overhead),
-	MILLI("control", control),
+	{ COUNT("rounds", rounds) },
+	{ COUNT("ops", ops) },
+	{ COUNT("disturbed", disturbed), TIMED },
+	{ MILLI("expected_match_ratio", match_ratio) },
+	{ COUNT("unexpected_results", unexpected) },
+	{ MILLI("confidence", confidence) },
+	{ COUNT("batches", batches), TIMED },
+	{ COUNT("preempted", preempted), TIMED },
+	{ COUNT("migrated", migrated), TIMED },
+	{ COUNT("stolen", stolen), TIMED },
+	{ MILLI("clock_overhead", clock_overhead), TIMED },
+	{ MILLI("control", control), TIMED },
 };
 
 #define FIELDS_NEEDED	7
+
+static const char *field_name(const struct field *f, enum unit unit)
+{
+	return f->name ? f->name : unit_words[unit].key;
+}
 
 /**
  * milli_format() - print thousandths as a decimal number
@@ -107,12 +119,16 @@ void result_format(char *buf, size_t size, const struct result *r)
 	__u64 v;
 
 	for (f = fields; f < fields + ARRAY_SIZE(fields) && len < size; f++) {
+		const char *name = field_name(f, r->unit);
+
+		if (f->timed && r->unit != UNIT_TIME)
+			continue;
 		memcpy(&v, (const char *)r + f->offset, sizeof(v));
-		if (f->milli && strcmp(f->name, "expected_match_ratio"))
+		if (f->milli && strcmp(name, "expected_match_ratio"))
 			milli_format(text, v);
 		else
 			snprintf(text, sizeof(text), "%llu", f->milli ? v / 1000 : v);
-		len += snprintf(buf + len, size - len, " %s=%s", f->name, text);
+		len += snprintf(buf + len, size - len, " %s=%s", name, text);
 	}
 }
 
@@ -532,12 +548,27 @@ static bool case_is_done(const struct rcase *c)
 	return c->timed || c->skipped || c->failed || c->r.unexpected;
 }
 
+/* Is this the word of a headline, and of which unit? */
+static bool parse_unit(const char *key, enum unit *unit)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_UNITS; i++) {
+		if (strcmp(key, unit_words[i].key))
+			continue;
+		*unit = i;
+		return true;
+	}
+	return false;
+}
+
 static int parse_round(struct parser *p, struct run *run, char *rest)
 {
 	char *name, *key, *value;
 	struct rcase *c;
-	__u64 v = 0, nr = 0;
 	bool has_value = false;
+	__u64 v = 0, nr = 0;
+	enum unit unit;
 	int ret;
 
 	if (next_word(&rest, &name, &value) != 1 || value)
@@ -552,19 +583,22 @@ static int parse_round(struct parser *p, struct run *run, char *rest)
 			return bad_line(p, "\"%s\" is not key=value", key);
 		if (!strcmp(key, "round") && parse_count(value, &nr))
 			return bad_line(p, "round=%s is not a count", value);
-		if (!strcmp(key, "ns_per_op")) {
+		if (parse_unit(key, &unit)) {
 			/* A round of which nothing could be used has none. */
 			if (!strcmp(value, "none"))
 				v = 0;
 			else if (parse_milli(value, &v) || !v)
-				return bad_line(p, "ns_per_op=%s is not a time", value);
+				return bad_line(p, "%s=%s is not above 0", key, value);
+			if (c->nr_rounds + has_value && unit != c->r.unit)
+				return bad_line(p, "%s of %s in another unit before", key, name);
+			c->r.unit = unit;
 			has_value = true;
 		}
 	}
 	if (ret)
 		return bad_line(p, "not a sequence of key=value");
 	if (!has_value)
-		return bad_line(p, "round record without ns_per_op");
+		return bad_line(p, "round record without ns_per_op or bytes_per_file");
 	if (nr != c->nr_rounds + 1)
 		return bad_line(p, "round %llu of %s follows round %u", nr, name, c->nr_rounds);
 	c->round = grow(c->round, c->nr_rounds, sizeof(*c->round));
@@ -578,6 +612,7 @@ static int parse_case(struct parser *p, struct run *run, const char *name, char 
 	bool has_count = false;
 	char *key, *value;
 	struct rcase *c;
+	enum unit unit;
 	__u64 v;
 	int ret;
 
@@ -589,8 +624,15 @@ static int parse_case(struct parser *p, struct run *run, const char *name, char 
 	while ((ret = next_word(&rest, &key, &value)) > 0) {
 		if (!value)
 			return bad_line(p, "\"%s\" is not key=value", key);
-		for (i = 0; i < ARRAY_SIZE(fields) && strcmp(key, fields[i].name); i++)
-			;
+		if (parse_unit(key, &unit)) {
+			if ((c->nr_rounds || seen & 1) && unit != c->r.unit)
+				return bad_line(p, "%s of %s in another unit before", key, name);
+			c->r.unit = unit;
+			i = 0;
+		} else {
+			for (i = 1; i < ARRAY_SIZE(fields) && strcmp(key, fields[i].name); i++)
+				;
+		}
 		if (i < ARRAY_SIZE(fields)) {
 			if (seen & 1u << i)
 				return bad_line(p, "%s is there twice", key);
@@ -619,7 +661,8 @@ static int parse_case(struct parser *p, struct run *run, const char *name, char 
 	}
 	for (i = 0; i < FIELDS_NEEDED; i++)
 		if (!(seen & 1u << i))
-			return bad_line(p, "case %s does not say %s", name, fields[i].name);
+			return bad_line(p, "case %s does not say %s", name,
+					field_name(&fields[i], c->r.unit));
 	if (!c->r.value || c->r.min > c->r.value || c->r.value > c->r.median ||
 	    c->r.median > c->r.max || c->r.min > c->r.mean || c->r.mean > c->r.max ||
 	    c->r.low > c->r.value || c->r.value > c->r.high ||

@@ -9,6 +9,7 @@
  *	warning text="..."				why numbers may be poor
  *	round CASE round=N ns_per_op=... ...		only in the file
  *	CASE ns_per_op=... low=... high=... ...		a case, measured
+ *	CASE bytes_per_file=... low=... high=... ...	a case, memory counted
  *	CASE unexpected_results=N ...			a case, wrong: no time
  *	skip CASE reason="..."				cannot be measured here
  *	fail CASE reason="..."				could not be measured
@@ -18,6 +19,9 @@
  * A value with blanks stands in double quotes. In KTAP each record follows
  * "# fsbench: ". A run without its end is an unfinished one. With the key
  * clock.unit=instructions all times are instructions, not nanoseconds.
+ *
+ * Where memory is counted the rounds of the case say bytes_per_file as well, ops
+ * is the number of files in all rounds, and there are no batches.
  */
 #ifndef FSBENCH_RESULTS_H
 #define FSBENCH_RESULTS_H
@@ -33,9 +37,25 @@
 #define CASE_NAME_MAX	128
 #define RECORD_MAX	4096
 
-/* What was measured in one case. Times: thousandths of a nanosecond. */
+/* What a case is measured in. */
+enum unit {
+	UNIT_TIME,
+	UNIT_MEMORY,
+	NR_UNITS,
+};
+
+struct unit_words {
+	const char *key;		/* of the headline: "ns_per_op" */
+	const char *name;		/* "ns" */
+	const char *each;		/* "ns/op" */
+};
+
+extern const struct unit_words unit_words[NR_UNITS];
+
+/* What was measured in one case, in thousandths of a nanosecond or of a byte. */
 struct result {
-	__u64 value;			/* the headline, ns_per_op */
+	enum unit unit;
+	__u64 value;			/* the headline */
 	__u64 low, high;		/* interval, from the rounds */
 	__u64 confidence;		/* of the interval, thousandths of a percent */
 	__u64 median, mean, min, max;

@@ -71,6 +71,8 @@ unsigned int sandwich_threshold(const struct sandwich *s, const struct sandwich_
 		[NOISE_COUNTED] = THRESHOLD_COUNTED,
 	};
 
+	if (c->unit == UNIT_MEMORY)
+		return c->memory_threshold;
 	return s->threshold ? s->threshold : by_noise[c->e.noise];
 }
 
@@ -346,7 +348,7 @@ static void judge_case(const struct sandwich *s, struct sandwich_case *c, double
 		inconclusive(c, "as one of %.0f cases this may be chance", s->nr_family, 0);
 }
 
-/* If the call that no filesystem touches has moved, the machine has. */
+/* If the call that no filesystem touches has moved, the machine has; memory does not. */
 static void judge_control(struct sandwich *s, const struct sandwich_case *control)
 {
 	unsigned int i;
@@ -356,7 +358,7 @@ static void judge_control(struct sandwich *s, const struct sandwich_case *contro
 	for (i = 0; i < s->nr_cases; i++) {
 		struct sandwich_case *c = &s->cases[i];
 
-		if (c->estimated && !strcmp(c->program, control->program))
+		if (c->estimated && c->unit == UNIT_TIME && !strcmp(c->program, control->program))
 			inconclusive(c, "the control call moved by %+.2f %%",
 				     ln_percent(control->e.delta), 0);
 	}
@@ -406,7 +408,12 @@ void sandwich_judge(struct sandwich *s)
 		if (!c->estimated)
 			continue;
 		nr_pairs = stored_pairs(s, c, &squares);
-		sandwich_estimate(c->boot, s->nr_boots, nr_pairs, squares, s->counted, &c->e);
+		sandwich_estimate(c->boot, s->nr_boots, nr_pairs, squares,
+				  s->counted || c->unit == UNIT_MEMORY, &c->e);
+		if (c->unit == UNIT_MEMORY) {
+			c->e.noise = NOISE_MEMORY;
+			c->e.drift_limit = log1p(c->memory_threshold / 100000.0);
+		}
 		c->p = p_value(&c->e);
 		raw[i] = c->p;
 		if (!c->control)

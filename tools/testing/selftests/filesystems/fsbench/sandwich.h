@@ -18,12 +18,13 @@ enum noise {
 	NOISE_MEASURED,		/* stored control pairs, several sandwiches */
 	NOISE_BOUND,		/* not known: only bounded from below */
 	NOISE_COUNTED,		/* instructions: none but what the controls show */
+	NOISE_MEMORY,		/* nor has memory */
 	NOISE_SOURCES,
 };
 
 /* One case in one boot. */
 struct boot_value {
-	double time;		/* ns or instructions an operation; 0: none */
+	double time;		/* ns or instructions an operation, bytes a file; 0: none */
 	double skip_first;	/* median of the rounds but the first; 0: no rounds */
 	double within;		/* standard deviation of ln time within the boot */
 	double gap;		/* ln of the distance of two modes; 0: one mode */
@@ -44,6 +45,8 @@ struct sandwich_case {
 	char name[CASE_NAME_MAX];
 	char program[64];
 	bool control;		/* the negative control: nothing may move it */
+	enum unit unit;
+	unsigned int memory_threshold;	/* if that is memory; see judge_threshold() */
 	struct boot_value *boot;
 	__u64 digest;		/* of the keys that must be equal */
 
@@ -58,7 +61,7 @@ struct sandwich_case {
 
 struct sandwich {
 	unsigned int nr_boots;
-	unsigned int threshold;		/* thousandths of a percent; 0: by the noise */
+	unsigned int threshold;		/* of times, in thousandths of a percent; 0: by the noise */
 	struct calibration *calibration;	/* or NULL */
 	bool counted;			/* in instructions */
 	unsigned int nr_cases;
