@@ -29,6 +29,7 @@
 #include "activity.h"
 #include "bench.h"
 #include "judge.h"
+#include "memory.h"
 #include "results.h"
 #include "scratch.h"
 #include "util.h"
@@ -55,6 +56,10 @@
 #define CONTROL_OPS	64
 /* Batches of the reference beside each round: few, what they write is synced. */
 #define REFERENCE_BATCHES 4
+/* Rounds in which memory is counted: they hardly differ, and not at all... */
+#define MEMORY_ROUNDS	5
+/* ...where one CPU has nothing else to do, and takes its time. */
+#define MEMORY_ICOUNT	2
 /*
  * Repeats of a case that seems slower than its baseline, how many confirm it, and
  * the time between them: what slowed the machine down may have gone by then.
@@ -74,6 +79,7 @@ static int watch_error;			/* why nobody can tell what disturbed us */
 
 /* How the operations of a round are split, and what they are measured with. */
 struct plan {
+	unsigned int rounds;
 	unsigned long ops;
 	unsigned long batches;
 	__u64 clock_cost;		/* thousandths of a nanosecond a reading */
@@ -252,6 +258,16 @@ static void run_references(struct bench *b, const struct plan *p, struct samples
 						  p->reference;
 }
 
+/* A batch, counted: the bytes of kernel memory that were taken, 0 if not known. */
+static __u64 count_batch(struct bench *b, unsigned long ops)
+{
+	if (b->unexpected_results)
+		return 0;
+	memory_before(ops);
+	run_batch(b, ops);
+	return memory_after(ops);
+}
+
 static unsigned long power_of_two(unsigned long n)
 {
 	while (n & (n - 1))
@@ -350,6 +366,24 @@ static bool calibrate(struct bench *b, struct plan *p)
 			 each * p->ops / NSEC_PER_SEC, CASE_NS / 4 / NSEC_PER_SEC);
 		return false;
 	}
+	return true;
+}
+
+static bool plan_time(struct bench *b, struct plan *p)
+{
+	p->rounds = options.rounds;
+	call_hook(b, b->before_round);
+	return calibrate(b, p);
+}
+
+/* As many files as the suite says: few of them would be chance. */
+static bool plan_memory(struct bench *b, struct plan *p)
+{
+	unsigned int most = options.icount ? MEMORY_ICOUNT : MEMORY_ROUNDS;
+
+	p->rounds = options.rounds < most ? options.rounds : most;
+	p->ops = b->ops;
+	p->batches = 1;
 	return true;
 }
 
@@ -498,7 +532,9 @@ static __u64 warm_up(struct bench *b, const struct plan *p)
 	call_hook(b, b->before_round);
 	if (b->activity)
 		activity_written(&before);
-	for (i = 0; i < p->batches && !b->unexpected_results; i++)
+	if (b->memory)
+		count_batch(b, p->ops);
+	for (i = 0; i < p->batches && !b->memory && !b->unexpected_results; i++)
 		took += prepare_and_run(b, batch_ops(p, i));
 	call_hook(b, b->after_round);
 	if (!b->activity || b->unexpected_results)
@@ -516,6 +552,30 @@ static __u64 warm_up(struct bench *b, const struct plan *p)
 	return took;
 }
 
+static void record_round(const struct bench *b, const struct plan *p, unsigned int round,
+			 __u64 value, size_t batches)
+{
+	const char *key = unit_words[b->memory ? UNIT_MEMORY : UNIT_TIME].key;
+	char text[24], more[32] = "";
+
+	if (!b->memory)
+		snprintf(more, sizeof(more), " batches=%zu", batches);
+	results_file_record("round %s round=%u %s=%s%s ops=%lu", b->name, round, key,
+			    value ? milli_format(text, value) : "none", more, p->ops);
+}
+
+/* One batch, and nothing disturbs it. Bytes stand where nanoseconds do. */
+static void run_memory_round(struct bench *b, const struct plan *p, struct samples *s)
+{
+	__u64 bytes = count_batch(b, p->ops);
+
+	if (!bytes)
+		return;
+	s->v[s->nr++] = bytes * 1000 / p->ops;
+	s->ns += bytes;
+	s->ops += p->ops;
+}
+
 /*
  * All rounds. What comes out is in @r; the rounds go to the results file unless
  * this only repeats a measurement.
@@ -527,11 +587,11 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 	__u64 round[ROUNDS_MAX], value, *v, start, commits, longest = 0;
 	unsigned int i, nr = 0;
 	size_t from, n;
-	char text[24];
 
 	memset(r, 0, sizeof(*r));
 	memset(&s, 0, sizeof(s));
-	s.cap = (size_t)options.rounds * p->batches;
+	r->unit = b->memory ? UNIT_MEMORY : UNIT_TIME;
+	s.cap = (size_t)p->rounds * p->batches;
 	/* Only what is used takes memory. */
 	s.v = mmap(NULL, s.cap * sizeof(*s.v), PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -540,16 +600,20 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 			 strerror(errno));
 		return false;
 	}
-	for (i = 0; i < options.rounds && !b->unexpected_results; i++) {
+	for (i = 0; i < p->rounds && !b->unexpected_results; i++) {
 		start = now();
 		if (i && start + longest > deadline)
 			break;
-		run_control(&s);
+		if (!b->memory)
+			run_control(&s);
 		run_references(b, p, &s);
 		call_hook(b, b->before_round);
 		from = s.nr;
 		commits = b->activity ? activity_commits() : 0;
-		run_round(b, p, &s);
+		if (b->memory)
+			run_memory_round(b, p, &s);
+		else
+			run_round(b, p, &s);
 		if (b->activity)
 			add_commits(&s, commits, activity_commits());
 		call_hook(b, b->after_round);
@@ -566,17 +630,20 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 			round[nr++] = value;
 		}
 		if (!repeat)
-			results_file_record("round %s round=%u ns_per_op=%s batches=%zu ops=%lu",
-					    b->name, i + 1, value ? milli_format(text, value) :
-					    "none", n, p->ops);
+			record_round(b, p, i + 1, value, n);
+	}
+	if (b->memory && !s.nr && !b->unexpected_results) {
+		snprintf(b->why, sizeof(b->why), "%s", memory_why());
+		r->rounds = 0;
 	}
 	if (r->rounds && !b->unexpected_results) {
 		/* With nothing undisturbed the rest has to do, and it says so. */
 		v = s.nr ? s.v : s.v + s.cap - s.nr_other;
 		n = s.nr ? s.nr : s.nr_other;
 		stats_sort(v, n);
-		r->value = stats_quantile(v, n, 1, 4);
 		r->median = stats_median(v, n);
+		/* The noise of time is one-sided, that of memory is not. */
+		r->value = b->memory ? r->median : stats_quantile(v, n, 1, 4);
 		r->mean = s.ops ? s.ns * 1000 / s.ops : r->median;
 		r->min = v[0];
 		r->max = v[n - 1];
@@ -602,7 +669,8 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		r->stolen = s.stolen;
 		r->clock_overhead = p->clock_overhead;
 		stats_sort(s.control, s.nr_control);
-		r->control = stats_quantile(s.control, s.nr_control, 1, 4);
+		if (s.nr_control)
+			r->control = stats_quantile(s.control, s.nr_control, 1, 4);
 		if (!repeat)
 			note_beside(b, &s, r);
 	}
@@ -620,6 +688,14 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 bool bench_all(void)
 {
 	return options.all;
+}
+
+/**
+ * bench_no_memory() - why kernel memory cannot be counted here, NULL if it can
+ */
+const char *bench_no_memory(void)
+{
+	return memory_missing();
 }
 
 /**
@@ -665,9 +741,9 @@ static void report(const struct bench *b, const struct plan *p, const struct res
 	if (judge_disturbed(r))
 		remark("%s: %llu of %llu batches disturbed, do not rely on this", b->name,
 		       r->disturbed, r->batches);
-	if (r->rounds < options.rounds)
+	if (r->rounds < p->rounds)
 		remark("%s: stopped after %llu of %u rounds, they take too long", b->name,
-		       r->rounds, options.rounds);
+		       r->rounds, p->rounds);
 }
 
 /* The symbol is what people look for; not every libc knows them. */
@@ -889,8 +965,7 @@ bool bench_run(struct bench *b, const char *fixture, const char *variant, const 
 	reference.fn = b->reference;
 	reference.arg = b->arg;
 	reference.phase = "reference ";
-	call_hook(b, b->before_round);
-	ok = calibrate(b, &plan);
+	ok = b->memory ? plan_memory(b, &plan) : plan_time(b, &plan);
 	if (ok) {
 		took = warm_up(b, &plan);
 		call_hook(b, b->prove);

@@ -32,6 +32,7 @@ struct bench {
 	unsigned long reference_ops;	/* of it beside a round, at most; 0: no limit */
 	unsigned long ops;		/* operations a round; 0: calibrated */
 	unsigned long max_ops;		/* the same, whatever is asked for; 0: no limit */
+	bool memory;			/* is counted, not time: see BENCH_MEMORY() */
 	unsigned long max_batch;	/* operations a batch; 0: no limit */
 	unsigned long cycle;		/* operations until all starts over; 0: each is alike */
 	bool activity;			/* tell what is written, and commits of btrfs */
@@ -52,6 +53,7 @@ struct bench {
 
 void bench_pin(void);
 bool bench_all(void);
+const char *bench_no_memory(void);
 __printf(2, 3) void bench_note(const char *name, const char *fmt, ...);
 void bench_getppid(struct bench *b, unsigned long ops);
 void bench_miss(struct bench *b, const char *expectation);

@@ -84,6 +84,22 @@ static inline const char *bench_variant(const struct __fixture_metadata *fixture
 } while (0)
 
 /*
+ * BENCH_MEMORY() - count the bytes of kernel memory that each of @files takes
+ *
+ * The function does for each file what may take memory, and after_round undoes it,
+ * on all of them. At least a thousand files, or what is counted is chance.
+ */
+#define BENCH_MEMORY(function, argument, files, ...)			\
+	BENCH(function, argument, .memory = true, .ops = (files), ##__VA_ARGS__)
+
+/*
+ * BENCH_SLABINFO() - from the setup: skip a case for which memory cannot be counted
+ *
+ * Return: false if the setup has to return.
+ */
+#define BENCH_SLABINFO() __bench_slabinfo(_metadata, variant)
+
+/*
  * BENCH_SKIP() - skip a case from its setup, with the reason in the results as well
  *
  * The setup has to return after it.
@@ -120,6 +136,14 @@ static inline bool __bench_not_default(struct __test_metadata *const _metadata)
 
 #undef TH_LOG_ENABLED
 #define TH_LOG_ENABLED 1
+
+static inline bool __bench_slabinfo(struct __test_metadata *const _metadata,
+				    const void *variant)
+{
+	if (bench_no_memory())
+		BENCH_SKIP("%s", bench_no_memory());
+	return !bench_no_memory();
+}
 
 /*
  * SCRATCH() - a fresh file system of the given type, as the working directory

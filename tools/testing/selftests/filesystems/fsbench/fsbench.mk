@@ -9,5 +9,5 @@ CFLAGS += -DFSBENCH_CFLAGS='"$(subst ",,$(FSBENCH_CFLAGS) $(USERCFLAGS))"'
 LDLIBS += -lm
 
 FSBENCH_SRCS := $(addprefix ../fsbench/,activity.c bench.c judge.c machine.c \
-		options.c results.c scratch.c setup.c stats.c)
+		memory.c options.c results.c scratch.c setup.c stats.c)
 LOCAL_HDRS += $(wildcard ../fsbench/*.h)
