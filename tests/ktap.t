@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The output of both programs, as those read it who have to: the kernel's
+# The output of all programs, as those read it who have to: the kernel's
 # kunit.py, prove, and LAVA. And a run with nothing set takes 30 s at most.
 
 # shellcheck disable=SC2015 # "A && B || show" is meant as it reads
@@ -15,8 +15,7 @@ cd "$work" || exit 1
 program='' path=''
 bounded()
 {
-	timeout 30 "$path" \
-		>"$program" 2>"$program.err" </dev/null || { echo "exit status $?"; tail -n 20 "$program"; return 1; }
+	timeout 30 "$path" >"$program" 2>"$program.err" </dev/null || { echo "exit status $?"; tail -n 20 "$program"; return 1; }
 }
 
 names() { sed -nE 's/^(not )?ok ([0-9]+ [^ ]+).*/\2/p' "$1"; }
@@ -59,9 +58,7 @@ read_by()
 # Also with another number of rounds, and with cases skipped where there is no brd.
 stable()
 {
-	FSBENCH_DEVICE=brd FSBENCH_ROUNDS=1 \
-		"$path" \
-		>"$program.again" 2>"$program.err" </dev/null
+	FSBENCH_DEVICE=brd FSBENCH_ROUNDS=1 "$path" >"$program.again" 2>"$program.err" </dev/null
 	diff <(names "$program") <(names "$program.again")
 }
 
@@ -72,8 +69,9 @@ bails()
 	! python3 "$KTREE/tools/testing/kunit/kunit.py" parse "$work/bail" && ! prove -e cat bail
 }
 
-for path in "$KTREE"/tools/testing/selftests/filesystems/{xattr_perf,btrfs_remap_perf}/*_test; do
+for path in "$KTREE"/tools/testing/selftests/filesystems/*_perf/*_test; do
 	program=${path##*/}
+	program=${program%_test}
 	t "$program: 30 s are enough" bounded
 	t "$program: as many results as planned, in order" planned
 	t "$program: nothing but KTAP" lines

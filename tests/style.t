@@ -126,22 +126,27 @@ name_of()
 	echo "${name// /}"
 }
 
+# All programs, each source once.
 compiled()
 {
-	local out suite
+	local out program sources
 
 	out=$work/$(name_of "$1")
 	mkdir "$out"
-	cd "$KTREE/$fs/fsbench" || return
-	for suite in xattr_perf btrfs_remap_perf; do
-		# shellcheck disable=SC2086 # several words
-		$1 -O2 -g -Wall -Wextra -Werror -o "$out/$suite" "../$suite/${suite}_test.c" \
-			{activity,bench,judge,machine,options,results,scratch,stats}.c -lm || return
+	cd "$out" || return
+	sources=("$KTREE/$fs"/fsbench/*.c "$KTREE/$fs"/*_perf/*_test.c)
+	# shellcheck disable=SC2086 # several words
+	$1 -O2 -g -Wall -Wextra -Werror -c "${sources[@]}" || return
+	for program in *_test.o; do
+		# shellcheck disable=SC2046,SC2086
+		$1 -o "${program%.o}" "$program" $(objects_of FSBENCH_SRCS fsbench.mk) -lm || return
 	done
-	# shellcheck disable=SC2086
-	$1 -O2 -g -Wall -Wextra -Werror -o "$out/fsbench" \
-		{boots,calibration,fsbench,judge,machine,options,results,sandwich,stats}.c -lm
+	# shellcheck disable=SC2046,SC2086
+	$1 -o fsbench fsbench.o $(objects_of OUTPUT Makefile) -lm
 }
+
+# Those in the last rule or variable of that name.
+objects_of() { sed -n "/$1/,\$p" "$KTREE/$fs/fsbench/$2" | grep -o '[a-z]*\.c' | sed 's/c$/o/'; }
 
 # One at a time on each CPU is soon enough.
 for compiler in "${compilers[@]}"; do
@@ -153,7 +158,7 @@ wait
 
 runs()
 {
-	FSBENCH_ROUNDS=2 "$work/$1/xattr_perf" -r xattr_list.tmpfs_1.flistxattr >"$work/log" ||
+	FSBENCH_ROUNDS=2 "$work/$1/xattr_perf_test" -r xattr_list.tmpfs_1.flistxattr >"$work/log" ||
 		{ cat "$work/log"; return 1; }
 	grep '^ok 1 xattr_list.tmpfs_1.flistxattr$' "$work/log" && "$work/$1/fsbench" check "$work/log"
 }
@@ -166,7 +171,7 @@ large_device()
 	truncate -s 5G "$work/disk" &&
 		echo mine | dd of="$work/disk" bs=4k seek=$((5 * 262144 - 1)) conv=notrunc status=none &&
 		loop=$(losetup -f --show "$work/disk") || return
-	FSBENCH_DEVICE=$loop "$work/gcc-m32/xattr_perf" -r control.getppid >"$work/log"
+	FSBENCH_DEVICE=$loop "$work/gcc-m32/xattr_perf_test" -r control.getppid >"$work/log"
 	status=$?
 	losetup -d "$loop"
 	[ $status = 1 ] && grep 'Bail out!.* is not empty' "$work/log"
