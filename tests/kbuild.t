@@ -29,6 +29,9 @@ kmake()
 	! grep -i "warning:" "$work/out-$name"
 }
 
+# programs SUITE: of its Makefile
+programs() { sed -n 's/^TEST_GEN_PROGS := //p' "$FSBENCH_TOP/tools/testing/selftests/$1/Makefile"; }
+
 files() { (cd "$1" && find . ! -type d | sort); }
 
 installed()
@@ -37,22 +40,24 @@ installed()
 
 	kmake install || return
 	for suite in $suites; do
-		for file in "${suite##*/}_test" config settings; do
+		for file in $(programs "$suite") config settings; do
 			[ -f "$inst/$suite/$file" ] || { echo "no $suite/$file"; return 1; }
 		done
-		echo "$suite:${suite##*/}_test"
+		for file in $(programs "$suite"); do echo "$suite:$file"; done
 	done >"$work/list-$name"
 	[ -x "$inst/run_kselftest.sh" ] && diff "$work/list-$name" "$inst/kselftest-list.txt"
 }
 
 in_tar()
 {
-	local suite
+	local suite program
 
 	kmake gen_tar || return
 	tar -tf "$inst/kselftest-packages/kselftest.tar.gz" >"$work/tar-$name" || return
 	for suite in $suites; do
-		grep -Fx "./$suite/${suite##*/}_test" "$work/tar-$name" || return
+		for program in $(programs "$suite"); do
+			grep -Fx "./$suite/$program" "$work/tar-$name" || return
+		done
 	done
 }
 
@@ -63,12 +68,14 @@ cleaned()
 
 built()
 {
-	local suite where=$tree/tools/testing/selftests
+	local suite program where=$tree/tools/testing/selftests
 
 	kmake all || return
 	[ "$mode" = none ] || where=$obj/kselftest
 	for suite in $suites; do
-		[ -x "$where/$suite/${suite##*/}_test" ] || { echo "not in $where/$suite"; return 1; }
+		for program in $(programs "$suite"); do
+			[ -x "$where/$suite/$program" ] || { echo "no $where/$suite/$program"; return 1; }
+		done
 	done
 }
 
@@ -88,11 +95,11 @@ modes()
 	done
 }
 
-# Both programs, at the place where they were installed, by the kernel's runner.
+# All programs, at the place where they were installed, by the kernel's runner.
 runs()
 {
 	FSBENCH_ROUNDS=3 "$work/inst-$kernel-gcc-none/run_kselftest.sh" >"$work/run-$kernel" 2>&1
-	grep '^not ok' "$work/run-$kernel" || [ "$(grep -c '^ok ' "$work/run-$kernel")" != 2 ] || return 0
+	grep '^not ok' "$work/run-$kernel" || [ "$(grep -c '^ok ' "$work/run-$kernel")" != 3 ] || return 0
 	tail -n 40 "$work/run-$kernel"
 	return 1
 }

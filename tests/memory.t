@@ -369,7 +369,8 @@ gated()
 	got=$?
 	[ "$got" = "$want" ] && grep -qE "^# fsbench: gate $case verdict=$regex" out || show
 }
-t "gate: as much as in the baseline" gated 0 'no_change .* threshold=2' 1
+# On a busy machine the rounds may differ by too much for a verdict.
+t "gate: as much as in the baseline" gated 0 '(no_change|inconclusive) .* threshold=2' 1
 t "gate: more fails" gated 1 'regression .*change=\+40.*confirmed=[23]/3$' 0.714
 t "gate: whatever the threshold of times" gated 1 'regression .*threshold=[0-9]{2}\.' 0.0617 FSBENCH_THRESHOLD=1000
 t "gate: less is an improvement" gated 0 'improvement .*hint="improvement, refresh the baseline"' 11.6
