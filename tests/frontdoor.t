@@ -226,7 +226,8 @@ t "an unpacking that was cut short is done again, a finished one is not" killed
 
 # Dependencies: a PATH with everything but gcc
 mkdir bin
-for command in make rsync perl tar xz uname mkdir cat mkfs.btrfs mkfs.xfs mkfs.ext4; do
+for command in make rsync perl tar xz uname mkdir cat mkfs.btrfs mkfs.xfs mkfs.ext4 \
+		pkg-config; do
 	ln -s "$(PATH=$PATH:/usr/sbin:/sbin command -v "$command")" bin/
 done
 printf '#!/bin/sh\nexit 1\n' >bin/apt-cache

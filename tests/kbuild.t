@@ -30,7 +30,7 @@ kmake()
 }
 
 # programs SUITE: of its Makefile
-programs() { sed -n 's/^TEST_GEN_PROGS := //p' "$FSBENCH_TOP/tools/testing/selftests/$1/Makefile"; }
+programs() { sed -n 's/^TEST_GEN_PROGS [:+]= //p' "$FSBENCH_TOP/tools/testing/selftests/$1/Makefile"; }
 
 files() { (cd "$1" && find . ! -type d | sort); }
 
