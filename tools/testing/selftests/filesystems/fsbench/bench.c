@@ -27,14 +27,14 @@
 #include <unistd.h>
 
 #include "activity.h"
-#include "bench.h"
+#include "batch.h"
 #include "judge.h"
 #include "memory.h"
 #include "results.h"
 #include "scratch.h"
+#include "tasks.h"
 #include "util.h"
 
-#define NSEC_PER_SEC	1000000000ull
 /* Reading the clock may cost at most 1/200 of a batch, 0.5 %. */
 #define CLOCK_SHARE	200
 /* A batch is no shorter than this, so that few of them fill a round... */
@@ -51,6 +51,17 @@
 #define STEAL_NS	2000000ull
 /* A case that takes longer ends early: the harness kills it after 30 s. */
 #define CASE_NS		(20 * NSEC_PER_SEC)
+/*
+ * Several tasks: a slice is this long, or as long as some batches, but not too long;
+ * a round has some slices. With more tasks they have to be faster by so many percent
+ * in some rounds, or these have not helped.
+ */
+#define SLICE_NS	100000ull
+#define SLICE_BATCHES	8
+#define SLICE_NS_MAX	10000000ull
+#define SLICES_MIN	10
+#define TRY_ROUNDS	2
+#define HELP_PERCENT	5
 /* Batches of the control between two rounds. */
 #define CONTROL_BATCHES	16
 #define CONTROL_OPS	64
@@ -82,10 +93,17 @@ struct plan {
 	unsigned int rounds;
 	unsigned long ops;
 	unsigned long batches;
+	unsigned long batch;		/* operations of the first one */
 	__u64 clock_cost;		/* thousandths of a nanosecond a reading */
 	__u64 clock_overhead;		/* thousandths of a percent of a batch */
 	unsigned long reference;	/* operations of the reference a batch, */
 	unsigned long references;	/* and its batches beside a round */
+	/* For several tasks; then a batch is a slice of time. */
+	struct tasks *tasks;
+	unsigned int nr_tasks;
+	unsigned int stops_at;		/* tasks that are not too many; 0: all of them */
+	__u64 slice_ns;
+	unsigned long limit;		/* operations of a task in a round; 0: none */
 };
 
 /*
@@ -95,7 +113,8 @@ struct plan {
 struct samples {
 	__u64 *v;
 	size_t cap, nr, nr_other;
-	__u64 ns, ops;			/* of the undisturbed ones */
+	__u64 ns, ops;			/* of the undisturbed ones; ns: of all tasks */
+	__u64 all_ops;
 	__u64 batches, preempted, migrated, stolen;
 	__u64 control[ROUNDS_MAX * CONTROL_BATCHES];
 	size_t nr_control;
@@ -116,14 +135,6 @@ static void remark(const char *fmt, ...)
 	va_end(args);
 	printf("\n");
 	fflush(stdout);
-}
-
-static __u64 now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
 /* The cost of a reading; one of a pair falls into the batch. */
@@ -189,17 +200,6 @@ void bench_miss(struct bench *b, const char *expectation)
 	b->miss_phase = b->phase;
 }
 
-/* A function that is not timed. After a wrong answer nothing more is done. */
-static void call_hook(struct bench *b, void (*hook)(struct bench *b))
-{
-	if (!hook || b->unexpected_results)
-		return;
-	b->phase = "after ";
-	errno = 0;
-	hook(b);
-	b->phase = NULL;
-}
-
 static void prepare_batch(struct bench *b, unsigned long ops)
 {
 	if (!b->before_batch)
@@ -210,20 +210,12 @@ static void prepare_batch(struct bench *b, unsigned long ops)
 	b->phase = NULL;
 }
 
-/* A batch, timed. Checks that each operation was checked. */
 static __u64 run_batch(struct bench *b, unsigned long ops)
 {
-	unsigned long checked = b->checked;
-	__u64 start, end;
+	__u64 start = now(), end;
 
-	errno = 0;
-	start = now();
-	b->fn(b, ops);
+	do_batch(b, ops);
 	end = now();
-	if (b->checked - checked != ops && !b->unexpected_results) {
-		errno = 0;
-		bench_miss(b, "one bench_expect() for each operation");
-	}
 	return end > start ? end - start : 1;
 }
 
@@ -273,6 +265,12 @@ static unsigned long power_of_two(unsigned long n)
 	while (n & (n - 1))
 		n &= n - 1;
 	return n;
+}
+
+/* Operations of batch @i: they differ by at most one. */
+static unsigned long batch_ops(const struct plan *p, unsigned long i)
+{
+	return p->ops / p->batches + (i < p->ops % p->batches);
 }
 
 /*
@@ -359,6 +357,7 @@ static bool calibrate(struct bench *b, struct plan *p)
 		p->batches = (p->ops + b->max_batch - 1) / b->max_batch;
 	else if (!b->max_batch && p->batches > ROUND_BATCHES)
 		p->batches = ROUND_BATCHES;
+	p->batch = batch_ops(p, 0);
 	/* The harness would kill the case in the middle of its first round. */
 	if (each * p->ops > CASE_NS / 4) {
 		snprintf(b->why, sizeof(b->why),
@@ -387,26 +386,12 @@ static bool plan_memory(struct bench *b, struct plan *p)
 	return true;
 }
 
-/* Operations of batch @i: they differ by at most one. */
-static unsigned long batch_ops(const struct plan *p, unsigned long i)
+static void look(struct watch *w)
 {
-	return p->ops / p->batches + (i < p->ops % p->batches);
-}
+	int err = watch_read(w);
 
-/* Was the CPU taken away, or changed, since the last call? */
-struct watch {
-	long preempted;
-	int cpu;
-};
-
-static void watch_read(struct watch *w)
-{
-	struct rusage usage = { .ru_nivcsw = 0 };
-
-	if (getrusage(RUSAGE_THREAD, &usage))
-		watch_error = errno;
-	w->preempted = usage.ru_nivcsw;
-	w->cpu = sched_getcpu();
+	if (err)
+		watch_error = err;
 }
 
 /* The batch counts as disturbed: its sample goes to the back. */
@@ -437,15 +422,15 @@ static void run_round(struct bench *b, const struct plan *p, struct samples *s)
 	size_t stretch = s->nr;
 	unsigned long i, n;
 
-	watch_read(&before);
+	look(&before);
 	for (i = 0; i < p->batches && !b->unexpected_results; i++) {
 		n = batch_ops(p, i);
 		if (b->before_batch) {
 			prepare_batch(b, n);
-			watch_read(&before);
+			look(&before);
 		}
 		took = run_batch(b, n);
-		watch_read(&after);
+		look(&after);
 		sample = took * 1000 / n;
 		s->batches++;
 		if (after.cpu != before.cpu || (cpu >= 0 && after.cpu != cpu)) {
@@ -472,7 +457,7 @@ static void run_round(struct bench *b, const struct plan *p, struct samples *s)
 		ns = 0;
 		ops = 0;
 		looked = now();
-		watch_read(&before);
+		look(&before);
 	}
 }
 
@@ -523,7 +508,7 @@ static void note_beside(const struct bench *b, struct samples *s, const struct r
  *
  * Return: the time that the operations took
  */
-static __u64 warm_up(struct bench *b, const struct plan *p)
+static __u64 warm_round(struct bench *b, const struct plan *p)
 {
 	struct written before, after;
 	unsigned long i;
@@ -552,16 +537,16 @@ static __u64 warm_up(struct bench *b, const struct plan *p)
 	return took;
 }
 
-static void record_round(const struct bench *b, const struct plan *p, unsigned int round,
-			 __u64 value, size_t batches)
+static void record_round(const struct bench *b, unsigned int round, __u64 value,
+			 size_t batches, __u64 ops)
 {
 	const char *key = unit_words[b->memory ? UNIT_MEMORY : UNIT_TIME].key;
 	char text[24], more[32] = "";
 
 	if (!b->memory)
 		snprintf(more, sizeof(more), " batches=%zu", batches);
-	results_file_record("round %s round=%u %s=%s%s ops=%lu", b->name, round, key,
-			    value ? milli_format(text, value) : "none", more, p->ops);
+	results_file_record("round %s round=%u %s=%s%s ops=%llu", b->name, round, key,
+			    value ? milli_format(text, value) : "none", more, ops);
 }
 
 /* One batch, and nothing disturbs it. Bytes stand where nanoseconds do. */
@@ -577,6 +562,66 @@ static void run_memory_round(struct bench *b, const struct plan *p, struct sampl
 }
 
 /*
+ * A round of several tasks: each slice of time is a batch. Time an operation is that
+ * between two operations of any of them, the inverse of their throughput.
+ */
+static void run_tasks(const struct plan *p, struct samples *s)
+{
+	__u64 steal = machine_steal_ticks(-1), sample, ns = 0, ops = 0;
+	struct tasks_slice slice;
+	size_t from = s->nr;
+	unsigned int i;
+
+	if (!tasks_round(p->tasks, p->nr_tasks, p->batches, p->slice_ns, p->limit))
+		return;
+	for (i = 0; i < p->batches; i++) {
+		if (!tasks_slice(p->tasks, i, &slice))
+			continue;
+		sample = slice.ns * 1000 / (slice.ops * p->nr_tasks);
+		sample += !sample;
+		s->batches++;
+		if (slice.migrated) {
+			add_other(s, sample, &s->migrated);
+		} else if (slice.preempted) {
+			add_other(s, sample, &s->preempted);
+		} else {
+			s->v[s->nr++] = sample;
+			ns += slice.ns;
+			ops += slice.ops;
+			tasks_count_slice(p->tasks, i);
+		}
+	}
+	s->all_ops = tasks_total(p->tasks);
+	if (machine_steal_ticks(-1) != steal) {
+		put_aside(s, from);
+	} else {
+		s->ns += ns;
+		s->ops += ops;
+	}
+}
+
+/* By one task or by several, timed or counted. */
+static void run_checked_round(struct bench *b, const struct plan *p, struct samples *s)
+{
+	__u64 commits;
+
+	if (p->tasks) {
+		run_tasks(p, s);
+		return;
+	}
+	call_hook(b, b->before_round);
+	commits = b->activity ? activity_commits() : 0;
+	if (b->memory)
+		run_memory_round(b, p, s);
+	else
+		run_round(b, p, s);
+	if (b->activity)
+		add_commits(s, commits, activity_commits());
+	call_hook(b, b->after_round);
+	s->all_ops += p->ops;
+}
+
+/*
  * All rounds. What comes out is in @r; the rounds go to the results file unless
  * this only repeats a measurement.
  */
@@ -584,13 +629,15 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		    struct result *r)
 {
 	static struct samples s;
-	__u64 round[ROUNDS_MAX], value, *v, start, commits, longest = 0;
+	__u64 round[ROUNDS_MAX], value, *v, start, longest = 0, ops;
 	unsigned int i, nr = 0;
 	size_t from, n;
 
 	memset(r, 0, sizeof(*r));
 	memset(&s, 0, sizeof(s));
 	r->unit = b->memory ? UNIT_MEMORY : UNIT_TIME;
+	if (p->tasks)
+		tasks_reset(p->tasks);
 	s.cap = (size_t)p->rounds * p->batches;
 	/* Only what is used takes memory. */
 	s.v = mmap(NULL, s.cap * sizeof(*s.v), PROT_READ | PROT_WRITE,
@@ -607,17 +654,10 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		if (!b->memory)
 			run_control(&s);
 		run_references(b, p, &s);
-		call_hook(b, b->before_round);
 		from = s.nr;
-		commits = b->activity ? activity_commits() : 0;
-		if (b->memory)
-			run_memory_round(b, p, &s);
-		else
-			run_round(b, p, &s);
-		if (b->activity)
-			add_commits(&s, commits, activity_commits());
-		call_hook(b, b->after_round);
-		if (b->unexpected_results)
+		ops = s.all_ops;
+		run_checked_round(b, p, &s);
+		if (b->unexpected_results || *b->why)
 			break;
 		r->rounds++;
 		if (now() - start > longest)
@@ -630,7 +670,7 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 			round[nr++] = value;
 		}
 		if (!repeat)
-			record_round(b, p, i + 1, value, n);
+			record_round(b, i + 1, value, n, s.all_ops - ops);
 	}
 	if (b->memory && !s.nr && !b->unexpected_results) {
 		snprintf(b->why, sizeof(b->why), "%s", memory_why());
@@ -644,7 +684,7 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		r->median = stats_median(v, n);
 		/* The noise of time is one-sided, that of memory is not. */
 		r->value = b->memory ? r->median : stats_quantile(v, n, 1, 4);
-		r->mean = s.ops ? s.ns * 1000 / s.ops : r->median;
+		r->mean = s.ops ? s.ns * 1000 / (s.ops * p->nr_tasks) : r->median;
 		r->min = v[0];
 		r->max = v[n - 1];
 		r->low = r->value;
@@ -660,7 +700,7 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 			if (in.high > r->high)
 				r->high = in.high;
 		}
-		r->ops = r->rounds * p->ops;
+		r->ops = s.all_ops;
 		r->match_ratio = 100000;
 		r->batches = s.batches;
 		r->disturbed = s.nr_other;
@@ -679,7 +719,103 @@ static bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool 
 		snprintf(b->why, sizeof(b->why), "getrusage: %s", strerror(watch_error));
 		return false;
 	}
-	return r->rounds;
+	return r->rounds && !*b->why;
+}
+
+/*
+ * A few rounds of the first @n tasks. Return: the time between two operations of any
+ * of them, in thousandths of a nanosecond; 0 if a round failed.
+ */
+static __u64 try_tasks(const struct plan *p, unsigned int n)
+{
+	__u64 v[TRY_ROUNDS * TASKS_SLICES];
+	unsigned int i, round, nr = 0;
+	struct tasks_slice slice;
+
+	for (round = 0; round < TRY_ROUNDS; round++) {
+		if (!tasks_round(p->tasks, n, p->batches, p->slice_ns, p->limit))
+			return 0;
+		for (i = 0; i < p->batches; i++)
+			if (tasks_slice(p->tasks, i, &slice))
+				v[nr++] = slice.ns * 1000 / (slice.ops * n) + 1;
+	}
+	stats_sort(v, nr);
+	return stats_quantile(v, nr, 1, 4);
+}
+
+/* A task more, or twice as many: do they get more done in the same time? */
+static bool find_stop(struct plan *p)
+{
+	__u64 value, last = 0;
+	unsigned int n, tried = 0;
+
+	for (n = 1; ; n = 2 * n < p->nr_tasks ? 2 * n : p->nr_tasks) {
+		value = try_tasks(p, n);
+		if (!value)
+			return false;
+		if (last && value * (100 + HELP_PERCENT) > last * 100) {
+			p->stops_at = tried;
+			return true;
+		}
+		if (n == p->nr_tasks)
+			return true;
+		tried = n;
+		last = value;
+	}
+}
+
+/* The tasks, their warm-up, and how long a slice has to be. */
+static bool prepare_tasks(struct bench *b, struct plan *p)
+{
+	__u64 value, batch_ns, most;
+
+	if (b->before_batch) {
+		snprintf(b->why, sizeof(b->why), "several tasks cannot prepare each batch");
+		return false;
+	}
+	p->limit = options.ops ? options.ops : b->ops;
+	p->nr_tasks = bench_tasks();
+	p->slice_ns = SLICE_NS;
+	p->batches = TASKS_SLICES;
+	p->tasks = tasks_start(b, p->nr_tasks, &options.allowed, cpu, p->batch);
+	if (!p->tasks)
+		return false;
+	value = try_tasks(p, p->nr_tasks);
+	if (!value || !tasks_prove(p->tasks))
+		return false;
+	/* The time of a batch while the others are at it. */
+	batch_ns = value * p->nr_tasks * p->batch / 1000 + 1;
+	most = batch_ns > SLICE_NS_MAX ? batch_ns : SLICE_NS_MAX;
+	if (batch_ns * SLICE_BATCHES > p->slice_ns)
+		p->slice_ns = batch_ns * SLICE_BATCHES;
+	if (p->slice_ns > most)
+		p->slice_ns = most;
+	p->batches = ROUND_NS / p->slice_ns;
+	if (p->batches < SLICES_MIN)
+		p->batches = SLICES_MIN;
+	p->clock_overhead = p->clock_cost * 100 / batch_ns;
+	return find_stop(p);
+}
+
+static bool warm_up(struct bench *b, struct plan *p)
+{
+	__u64 took;
+
+	if (b->several || b->threads)
+		return prepare_tasks(b, p);
+	took = warm_round(b, p);
+	call_hook(b, b->prove);
+	p->clock_overhead = p->clock_cost * p->batches * 100 / (took ? took : 1);
+	return !b->unexpected_results;
+}
+
+/* Once more, at the end. */
+static bool prove(struct bench *b, const struct plan *p)
+{
+	if (p->tasks)
+		return tasks_prove(p->tasks);
+	call_hook(b, b->prove);
+	return !b->unexpected_results;
 }
 
 /**
@@ -696,6 +832,33 @@ bool bench_all(void)
 const char *bench_no_memory(void)
 {
 	return memory_missing();
+}
+
+/**
+ * bench_tasks() - how many tasks take part in a case for several
+ *
+ * One a CPU: more would wait for each other whatever the kernel does.
+ *
+ * Return: at least 1.
+ */
+unsigned int bench_tasks(void)
+{
+	unsigned int cpus = CPU_COUNT(&options.allowed);
+
+	return options.tasks < cpus ? options.tasks : cpus;
+}
+
+/**
+ * bench_lacks_tasks() - why the case cannot be measured by several tasks, or NULL
+ */
+const char *bench_lacks_tasks(const struct bench *b)
+{
+	if ((!b->several && !b->threads) || (bench_tasks() > 1 && !options.icount))
+		return NULL;
+	if (options.icount)
+		return "needs two CPUs, instructions are counted on one (FSBENCH_ICOUNT)";
+	return CPU_COUNT(&options.allowed) > 1 ? "needs two tasks, FSBENCH_TASKS=1 allows one" :
+	       "needs two CPUs, and this process may use one";
 }
 
 /**
@@ -727,17 +890,39 @@ static void describe(char *buf, size_t size, const struct fingerprint *keys)
 	}
 }
 
-static void report(const struct bench *b, const struct plan *p, const struct result *r)
+/* What is said of several tasks beside the figures that every case has. */
+static void describe_tasks(char *buf, size_t size, const struct plan *p, const struct result *r)
+{
+	size_t len;
+
+	*buf = '\0';
+	if (!p->tasks)
+		return;
+	len = snprintf(buf, size, " tasks=%u ops_per_s=%llu", p->nr_tasks,
+		       NSEC_PER_SEC * 1000 / r->value);
+	if (tasks_fairness(p->tasks))
+		len += snprintf(buf + len, size - len, " fairness=%.4f",
+				tasks_fairness(p->tasks));
+	if (p->stops_at)
+		len += snprintf(buf + len, size - len, " stops_at=%u", p->stops_at);
+	else
+		len += snprintf(buf + len, size - len, " stops_at=none");
+	len += snprintf(buf + len, size - len, " per_task=");
+	tasks_operations(p->tasks, buf + len, size - len);
+}
+
+static void report(const struct bench *b, const struct plan *p, const struct result *r,
+		   const char *tasks)
 {
 	char figures[768], where[768], more[768];
 
 	result_format(figures, sizeof(figures), r);
 	describe(where, sizeof(where), scratch_keys());
 	describe(more, sizeof(more), &notes);
-	results_case("%s%s%s%s", b->name, figures, where, more);
+	results_case("%s%s%s%s%s", b->name, figures, tasks, where, more);
 	if (p->clock_overhead > 100000 / CLOCK_SHARE && !options.icount)
 		remark("%s: reading the clock costs %.2f %% of a batch of %lu", b->name,
-		       p->clock_overhead / 1000.0, batch_ops(p, 0));
+		       p->clock_overhead / 1000.0, p->batch);
 	if (judge_disturbed(r))
 		remark("%s: %llu of %llu batches disturbed, do not rely on this", b->name,
 		       r->disturbed, r->batches);
@@ -775,13 +960,16 @@ static void report_wrong(const struct bench *b)
 	/* Hooks count no operations, so there may be more misses than checks. */
 	double ratio = b->unexpected_results < b->checked ?
 		100 - 100.0 * b->unexpected_results / b->checked : 0;
+	char task[24] = "";
 
 	if (ratio > 99.999)
 		ratio = 99.999;
 	results_case("%s expected_match_ratio=%.3f unexpected_results=%lu errno=%s", b->name,
 		     ratio, b->unexpected_results, errno_name(b->miss_errno));
-	remark("%s: %soperation %lu: not as expected: %s; errno %d (%s, %s)",
-	       b->name, b->miss_phase ? b->miss_phase : "", b->miss_op, b->miss, b->miss_errno,
+	if (b->nr_tasks)
+		snprintf(task, sizeof(task), " of task %u", b->task);
+	remark("%s: %soperation %lu%s: not as expected: %s; errno %d (%s, %s)", b->name,
+	       b->miss_phase ? b->miss_phase : "", b->miss_op, task, b->miss, b->miss_errno,
 	       errno_name(b->miss_errno),
 	       b->miss_errno ? strerror(b->miss_errno) : "the call itself succeeded");
 }
@@ -945,12 +1133,12 @@ static void case_name(char *buf, size_t size, const char *fixture, const char *v
  */
 bool bench_run(struct bench *b, const char *fixture, const char *variant, const char *test)
 {
+	static char tasks[RECORD_MAX / 2];
 	__u64 deadline = now() + CASE_NS;
 	static bool measured_one;
-	struct plan plan = { .ops = 0 };
+	struct plan plan = { .nr_tasks = 1 };
 	char line[RECORD_MAX];
 	struct result r;
-	__u64 took;
 	bool ok;
 
 	case_name(b->name, sizeof(b->name), fixture, variant, test);
@@ -961,28 +1149,29 @@ bool bench_run(struct bench *b, const char *fixture, const char *variant, const 
 	}
 	measured_one = true;
 	bench_pin();
+	/* What this opens is open then: no descriptor of a workload changes its number. */
+	machine_steal_ticks(cpu);
 
 	reference.fn = b->reference;
 	reference.arg = b->arg;
 	reference.phase = "reference ";
-	ok = b->memory ? plan_memory(b, &plan) : plan_time(b, &plan);
-	if (ok) {
-		took = warm_up(b, &plan);
-		call_hook(b, b->prove);
-		plan.clock_overhead = plan.clock_cost * plan.batches * 100 / (took ? took : 1);
-	}
+	ok = !b->second_thread || tasks_second_thread(b);
+	ok = ok && (b->memory ? plan_memory(b, &plan) : plan_time(b, &plan)) && warm_up(b, &plan);
 	*line = '\0';
-	if (ok && !b->unexpected_results) {
+	if (ok) {
 		ok = measure(b, &plan, deadline, false, &r);
-		if (ok && !b->unexpected_results)
+		if (ok && !b->unexpected_results) {
+			describe_tasks(tasks, sizeof(tasks), &plan, &r);
 			gate(b, &plan, &r, deadline, line);
-		if (ok)
-			call_hook(b, b->prove);
+		}
+		ok = ok && !*b->why && !b->unexpected_results && prove(b, &plan);
 	}
+	if (plan.tasks && !tasks_end(plan.tasks))
+		ok = false;
 	if (b->unexpected_results)
 		report_wrong(b);
 	else if (ok)
-		report(b, &plan, &r);
+		report(b, &plan, &r, tasks);
 	else
 		results_case("fail %s reason=\"%s\"", b->name, b->why);
 	if (ok && *line && !b->unexpected_results)

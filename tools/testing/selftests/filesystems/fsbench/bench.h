@@ -37,7 +37,18 @@ struct bench {
 	unsigned long cycle;		/* operations until all starts over; 0: each is alike */
 	bool activity;			/* tell what is written, and commits of btrfs */
 	bool control;			/* reported and compared, never gated */
+	/*
+	 * By a process on each CPU at once, or by threads of one. Each has its copy of
+	 * this, and knows itself by @task; threads share what @arg points to. All
+	 * hooks but before_batch, which there is none of, are called in each.
+	 */
+	bool several;
+	bool threads;
+	/* By one, whose file table is shared with a thread that sleeps. */
+	bool second_thread;
 	/* ------------------------------------------------------------------ */
+	unsigned int task;		/* which of several this is, from 0 */
+	unsigned int nr_tasks;		/* how many, 0: one alone */
 	unsigned long checked;		/* operations checked so far */
 	unsigned long unexpected_results;
 	const char *miss;		/* the first expectation that was not met, */
@@ -54,6 +65,8 @@ struct bench {
 void bench_pin(void);
 bool bench_all(void);
 const char *bench_no_memory(void);
+unsigned int bench_tasks(void);
+const char *bench_lacks_tasks(const struct bench *b);
 __printf(2, 3) void bench_note(const char *name, const char *fmt, ...);
 void bench_getppid(struct bench *b, unsigned long ops);
 void bench_miss(struct bench *b, const char *expectation);

@@ -72,6 +72,8 @@ static inline const char *bench_variant(const struct __fixture_metadata *fixture
 	struct bench __b = {						\
 		.fn = (function), .arg = (argument), ##__VA_ARGS__	\
 	};								\
+	if (!scratch_skipped() && bench_lacks_tasks(&__b))		\
+		BENCH_SKIP("%s", bench_lacks_tasks(&__b));		\
 	EXPECT_TRUE(scratch_skipped() ||				\
 		    bench_run(&__b, _metadata->fixture->name,		\
 			      bench_variant(_metadata->fixture, variant), \

@@ -6,8 +6,9 @@ FSBENCH_CFLAGS := -O2 -g
 CFLAGS += -Wall $(FSBENCH_CFLAGS) $(KHDR_INCLUDES)
 # The results say how the program was compiled.
 CFLAGS += -DFSBENCH_CFLAGS='"$(subst ",,$(FSBENCH_CFLAGS) $(USERCFLAGS))"'
-LDLIBS += -lm
+# Threads and semaphores are in a library of their own before glibc 2.34.
+LDLIBS += -lm -lpthread
 
 FSBENCH_SRCS := $(addprefix ../fsbench/,activity.c bench.c judge.c machine.c \
-		memory.c options.c results.c scratch.c setup.c stats.c)
+		memory.c options.c results.c scratch.c setup.c stats.c tasks.c)
 LOCAL_HDRS += $(wildcard ../fsbench/*.h)

@@ -13,5 +13,9 @@
 #define __printf(a, b) __attribute__((				\
 	format(printf, a, b)))
 #endif
+#ifndef __aligned
+#define __aligned(n) __attribute__((				\
+	aligned(n)))
+#endif
 
 #endif
