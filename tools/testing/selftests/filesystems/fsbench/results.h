@@ -16,7 +16,8 @@
  *	gate CASE verdict=... ...
  *	end cases=N					the program is done
  *
- * A value with blanks stands in double quotes. In KTAP each record follows
+ * A case of several tasks says tasks=N; its time is that between two operations of any
+ * of them. A value with blanks stands in double quotes. In KTAP each record follows
  * "# fsbench: ". A run without its end is an unfinished one. With the key
  * clock.unit=instructions all times are instructions, not nanoseconds.
  *
@@ -68,7 +69,8 @@ struct result {
 	__u64 control;			/* getppid() at the same time, 0: not there */
 	__u64 match_ratio;		/* answers as expected, thousandths of a percent */
 	__u64 unexpected;
-	unsigned int runs;		/* that were merged into this, 0: not merged */
+	unsigned int runs;		/* that were merged into this, 0: not merged; */
+	unsigned int tasks;		/* and of how many tasks it is */
 };
 
 /* A case as read from a file. */
@@ -118,5 +120,6 @@ int results_read(const char *path, struct results *res, char *err, size_t size);
 int results_complete(const struct results *res, char *err, size_t size);
 void results_free(struct results *res);
 struct rcase *run_find(const struct run *run, const char *name);
+const char *rcase_word(const struct rcase *c, const char *name);
 
 #endif
