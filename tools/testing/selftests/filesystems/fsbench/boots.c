@@ -247,6 +247,7 @@ static void read_case(struct sandwich *s, struct sandwich_case *c, const struct 
 	c->unit = merged->r.unit;
 	if (!c->memory_threshold)
 		c->memory_threshold = judge_threshold(&merged->r, 0);
+	c->tasks = judge_tasks(merged);
 	v->time = milli(merged->r.value);
 	v->within = within(&merged->r);
 	read_rounds(v, merged);

@@ -98,6 +98,25 @@ static void show_header(enum unit unit)
 	       "median", "max", "dist.");
 }
 
+/* What a case of several tasks says beside its time. */
+static void show_tasks(const struct rcase *c)
+{
+	const char *rate = rcase_word(c, "ops_per_s"), *fairness = rcase_word(c, "fairness");
+	const char *stop = rcase_word(c, "stops_at");
+	unsigned int tasks = judge_tasks(c);
+
+	if (tasks == 1 || !rate)
+		return;
+	printf("    %u tasks: %s operations a second", tasks, rate);
+	if (fairness)
+		printf(", slowest over fastest %s", fairness);
+	if (stop && !strcmp(stop, "none"))
+		printf(", none is too many");
+	else if (stop)
+		printf(", more than %s do not help", stop);
+	printf("\n");
+}
+
 static void show_run(const struct run *run)
 {
 	const char *release = fp_get(&run->fp, "kernel.release");
@@ -123,6 +142,7 @@ static void show_run(const struct run *run)
 		printf("%-38s %10.1f %10.1f-%10.1f %10.1f %8.0f %4.1f%% %s\n", c->name,
 		       ns(r->value), ns(r->low), ns(r->high), ns(r->median), ns(r->max),
 		       r->batches ? 100.0 * r->disturbed / r->batches : 0.0, case_note(c));
+		show_tasks(c);
 	}
 }
 
@@ -171,13 +191,97 @@ static void compare_header(enum unit unit)
 	printf("%-38s %10s %10s %8s %7s  %s\n", "case", base, new, "change", "noise", "verdict");
 }
 
-/* One case of both files. Return: the verdict, NOT_MEASURED if one lacks it. */
-static enum verdict compare_case(const struct results *base, const struct results *new,
-				 const char *program, const char *name,
-				 unsigned int threshold, enum unit *unit)
+/* How a case changed, if the two can be compared; @tasks: how many it is of. */
+static enum verdict change_of(const struct results *base, const struct results *new,
+			      const char *program, const char *name, unsigned int threshold,
+			      struct change *c, unsigned int *tasks)
 {
 	const struct run *base_run = NULL, *new_run = NULL;
-	char keys[900], mixed[900];
+	char keys[8], mixed[8];
+	struct rcase b, n;
+
+	if (!judge_merge(base, program, name, &b, &base_run, keys, sizeof(keys)) ||
+	    !judge_merge(new, program, name, &n, &new_run, mixed, sizeof(mixed)) ||
+	    !b.timed || !n.timed)
+		return NOT_MEASURED;
+	if (*keys || *mixed ||
+	    judge_keys(&base_run->fp, &new_run->fp, KEY_MUST, keys, sizeof(keys)) ||
+	    judge_case_keys(&b, &n, keys, sizeof(keys)))
+		return NOT_COMPARABLE;
+	*c = judge_pair(&b.r, &n.r, judge_threshold(&b.r, threshold));
+	*tasks = judge_tasks(&n);
+	return c->verdict;
+}
+
+/*
+ * Beside a gain, a loss is one already if nothing speaks against it but that two runs
+ * of one kernel may differ as much: these do not seem to be one.
+ */
+static bool is_loss(const struct change *c)
+{
+	return c->verdict == REGRESSION || (c->floor && c->percent > 0);
+}
+
+/*
+ * A case by one task or by several, and what became of the other one of the pair. A
+ * gain of several never stands alone; and if it was bought by one, that is a loss.
+ *
+ * @c: of this case; becomes a regression then
+ * @text: receives what is to be said
+ * Return: is this a gain that hides a loss?
+ */
+static bool judge_scope(const struct results *base, const struct results *new,
+			const char *program, const char *name, unsigned int threshold,
+			struct change *c, unsigned int tasks, char *text, size_t size)
+{
+	char one[CASE_NAME_MAX + 2];
+	unsigned int i, j, other;
+	struct change pair;
+	enum verdict v;
+
+	*text = '\0';
+	for (i = 0; tasks == 1 && is_loss(c) && i < new->nr_runs; i++) {
+		for (j = 0; j < new->runs[i].nr_cases; j++) {
+			const char *several = new->runs[i].cases[j].name;
+
+			if (!judge_is_pair(name, several) ||
+			    change_of(base, new, program, several, threshold, &pair,
+				      &other) != IMPROVEMENT || other == 1)
+				continue;
+			c->verdict = REGRESSION;
+			c->why = NULL;
+			snprintf(text, size, ": the gain at %u tasks hides a single-task loss",
+				 other);
+			return false;
+		}
+	}
+	if (tasks == 1 || c->verdict != IMPROVEMENT || !strrchr(name, '_'))
+		return false;
+	snprintf(one, sizeof(one), "%.*s_1", (int)(strrchr(name, '_') - name), name);
+	if (!judge_is_pair(one, name))
+		return false;
+	v = change_of(base, new, program, one, threshold, &pair, &other);
+	if (v < NOT_COMPARABLE && is_loss(&pair)) {
+		snprintf(text, size, " at %u tasks, hides a single-task loss", tasks);
+		return true;
+	}
+	if (v != IMPROVEMENT)
+		snprintf(text, size, " at %u tasks only; one task: %s", tasks, verdict_title(v));
+	return false;
+}
+
+/*
+ * One case of both files. Return: the verdict, NOT_MEASURED if one lacks it.
+ *
+ * @hidden: counts gains that hide a loss
+ */
+static enum verdict compare_case(const struct results *base, const struct results *new,
+				 const char *program, const char *name,
+				 unsigned int threshold, enum unit *unit,
+				 unsigned int *hidden)
+{
+	const struct run *base_run = NULL, *new_run = NULL;
+	char keys[900], mixed[900], scope[80];
 	struct rcase b, n;
 	struct change c;
 	bool in_base, in_new;
@@ -213,10 +317,19 @@ static enum verdict compare_case(const struct results *base, const struct result
 	if (!threshold)
 		threshold = judge_counted(new_run) ? THRESHOLD_COUNTED : THRESHOLD_DEFAULT;
 	c = judge_pair(&b.r, &n.r, judge_threshold(&b.r, threshold));
-	printf("%-38s %10.1f %10.1f %+7.2f%% %6.2f%%  %s%s%s\n", name, ns(b.r.value),
+	*hidden += judge_scope(base, new, program, name, threshold, &c, judge_tasks(&n), scope,
+			       sizeof(scope));
+	printf("%-38s %10.1f %10.1f %+7.2f%% %6.2f%%  %s%s%s%s\n", name, ns(b.r.value),
 	       ns(n.r.value), c.percent, c.noise, verdict_title(c.verdict), c.why ? ": " : "",
-	       c.why ? c.why : "");
+	       c.why ? c.why : "", scope);
 	return c.verdict;
+}
+
+static void print_hidden(unsigned int nr)
+{
+	if (nr)
+		printf("%u gain%s of several tasks hide%s a single-task loss\n", nr,
+		       nr == 1 ? "" : "s", nr == 1 ? "s" : "");
 }
 
 static void warn_keys(const struct results *base, const struct results *new)
@@ -252,7 +365,7 @@ static bool seen(const struct results *first, const struct results *res, unsigne
 static int cmd_compare(int argc, char **argv)
 {
 	unsigned int counts[NO_BASE + 1] = { 0 };
-	unsigned int threshold = 0, f, i, j;
+	unsigned int threshold = 0, hidden = 0, f, i, j;
 	enum unit unit = UNIT_TIME;
 	struct results file[2];
 	int arg = 1;
@@ -287,7 +400,7 @@ static int cmd_compare(int argc, char **argv)
 				if (c->skipped || seen(&file[0], &file[f], i, c->name))
 					continue;
 				v = compare_case(&file[0], &file[1], run->program, c->name,
-						 threshold, &unit);
+						 threshold, &unit, &hidden);
 				/* The control is no case of ours: it is shown. */
 				if (v == WRONG_ANSWER || v == NOT_COMPARABLE || v == NOT_MEASURED ||
 				    strncmp(c->name, "control.", 8))
@@ -300,6 +413,7 @@ static int cmd_compare(int argc, char **argv)
 	printf("%u inconclusive, %u not comparable, %u not measured, %u with wrong answers\n",
 	       counts[INCONCLUSIVE], counts[NOT_COMPARABLE], counts[NOT_MEASURED],
 	       counts[WRONG_ANSWER]);
+	print_hidden(hidden);
 	printf("One run of each kernel: a difference may be the boot's and not the kernel's.\n");
 	results_free(&file[0]);
 	results_free(&file[1]);
@@ -419,13 +533,14 @@ static void print_noise(const struct sandwich *s)
 		[NOISE_COUNTED] = "instructions: what the controls differ by",
 		[NOISE_MEMORY] = "memory: what the controls differ by",
 	};
-	unsigned int i, noise, nr, threshold;
+	unsigned int i, noise, nr, nr_tasks, threshold;
 
 	for (noise = 0; noise < NOISE_SOURCES; noise++) {
-		for (i = 0, nr = 0, threshold = 0; i < s->nr_cases; i++) {
+		for (i = 0, nr = 0, nr_tasks = 0, threshold = 0; i < s->nr_cases; i++) {
 			if (!s->cases[i].estimated || s->cases[i].e.noise != noise)
 				continue;
 			threshold = sandwich_threshold(s, &s->cases[i]);
+			nr_tasks += s->cases[i].tasks > 1;
 			nr++;
 		}
 		/* How many percent the bytes are depends on the case. */
@@ -435,6 +550,9 @@ static void print_noise(const struct sandwich *s)
 			printf("noise in %u of %u cases: %s; threshold %g %%%s\n", nr, s->nr_cases,
 			       source[noise], threshold / 1000.0,
 			       noise == NOISE_MEMORY ? " and 2 bytes" : "");
+		if (nr_tasks && noise == NOISE_BOUND)
+			printf("%u of these are of several tasks: at least 10 %% a boot\n",
+			       nr_tasks);
 	}
 }
 
@@ -528,6 +646,7 @@ static int judge_files(struct sandwich *s, char **paths)
 	       counts[REGRESSION], counts[IMPROVEMENT], counts[NO_CHANGE],
 	       counts[INCONCLUSIVE], counts[NOT_COMPARABLE], counts[WRONG_ANSWER],
 	       counts[NOT_MEASURED]);
+	print_hidden(s->nr_hidden);
 	if (s->calibration && calibration_append(s->calibration, err, sizeof(err)))
 		status = usage_error("the control pairs were not stored: %s", err);
 	if (counts[WRONG_ANSWER] || counts[REGRESSION])

@@ -28,6 +28,7 @@ struct change {
 	double drift;		/* percent: how much the control moved */
 	enum verdict verdict;
 	const char *why;	/* it is inconclusive, or NULL */
+	bool floor;		/* only because runs of one kernel differ so much */
 };
 
 unsigned int judge_threshold(const struct result *base, unsigned int timed);
@@ -42,6 +43,8 @@ unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b
 bool judge_case_must(const char *name);
 unsigned int judge_case_keys(const struct rcase *a, const struct rcase *b, char *buf,
 			     size_t size);
+unsigned int judge_tasks(const struct rcase *c);
+bool judge_is_pair(const char *one, const char *several);
 const char *verdict_name(enum verdict v);
 const char *verdict_title(enum verdict v);
 

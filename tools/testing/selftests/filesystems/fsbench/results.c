@@ -891,3 +891,16 @@ struct rcase *run_find(const struct run *run, const char *name)
 			return &run->cases[i];
 	return NULL;
 }
+
+/**
+ * rcase_word() - the value of what else the line of a case says, or NULL
+ */
+const char *rcase_word(const struct rcase *c, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr_extra; i++)
+		if (!strcmp(c->extra[i].name, name))
+			return c->extra[i].value;
+	return NULL;
+}

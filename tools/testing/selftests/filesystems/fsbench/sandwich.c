@@ -22,6 +22,8 @@
  * control pairs in the reports this grew from (drift RMS 1.17 %).
  */
 #define BOOT_SIGMA		0.0083
+/* That of several tasks, between runs: they contend in one pattern or another. */
+#define BOOT_SIGMA_TASKS	0.10
 /* Stored control pairs that make the noise of one sandwich known. */
 #define PAIRS_NEEDED		10
 /* From so many sandwiches on the median stands for them, not the mean. */
@@ -247,6 +249,17 @@ void sandwich_estimate(const struct boot_value *boot, unsigned int nr_boots,
 		e->se = fmax(e->se, fabs(e->drift) * M_SQRT1_2 * factor);
 }
 
+/* Where the noise of a boot is not known, that of several tasks may be larger. */
+static void widen_for_tasks(struct estimate *e, unsigned int k)
+{
+	double factor = sqrt(variance_factor(k));
+
+	if (e->noise != NOISE_BOUND)
+		return;
+	e->se = fmax(e->se, BOOT_SIGMA_TASKS * factor);
+	e->drift_limit = sandwich_reach(e, 1 - ALPHA / 2 / k) * M_SQRT2 / factor;
+}
+
 /**
  * sandwich_skip_first() - the same difference without the first round of each boot
  *
@@ -309,6 +322,13 @@ static void inconclusive(struct sandwich_case *c, const char *fmt, double a, dou
 	snprintf(c->note, sizeof(c->note), fmt, a, b);
 }
 
+/* Alone it would be a change, among so many cases it may be none. */
+static void not_in_family(const struct sandwich *s, struct sandwich_case *c)
+{
+	inconclusive(c, "as one of %.0f cases this may be chance", s->nr_family, 0);
+	c->one_of_many = true;
+}
+
 /* In thousandths of a percent, like a threshold. */
 static double change_size(const struct sandwich_case *c)
 {
@@ -345,7 +365,7 @@ static void judge_case(const struct sandwich *s, struct sandwich_case *c, double
 	else if (c->p <= ALPHA_FAMILY)
 		c->verdict = c->e.delta > 0 ? REGRESSION : IMPROVEMENT;
 	else
-		inconclusive(c, "as one of %.0f cases this may be chance", s->nr_family, 0);
+		not_in_family(s, c);
 }
 
 /* If the call that no filesystem touches has moved, the machine has; memory does not. */
@@ -358,9 +378,53 @@ static void judge_control(struct sandwich *s, const struct sandwich_case *contro
 	for (i = 0; i < s->nr_cases; i++) {
 		struct sandwich_case *c = &s->cases[i];
 
-		if (c->estimated && c->unit == UNIT_TIME && !strcmp(c->program, control->program))
-			inconclusive(c, "the control call moved by %+.2f %%",
-				     ln_percent(control->e.delta), 0);
+		if (!c->estimated || c->unit != UNIT_TIME ||
+		    strcmp(c->program, control->program))
+			continue;
+		inconclusive(c, "the control call moved by %+.2f %%",
+			     ln_percent(control->e.delta), 0);
+		c->one_of_many = false;
+	}
+}
+
+/*
+ * A case by one task and one by several. A gain of several never stands alone; and if
+ * one pays for it, that is a loss, even if it would be none as one of so many cases:
+ * here it is asked of this case alone.
+ */
+static void judge_scope(struct sandwich *s, struct sandwich_case *several,
+			struct sandwich_case *one)
+{
+	if (one && one->e.delta > 0 &&
+	    (one->verdict == REGRESSION || (one->verdict == INCONCLUSIVE && one->one_of_many))) {
+		one->verdict = REGRESSION;
+		snprintf(one->note, sizeof(one->note),
+			 "the gain at %u tasks hides a single-task loss", several->tasks);
+		snprintf(several->note, sizeof(several->note),
+			 "a gain at %u tasks, which hides a single-task loss", several->tasks);
+		s->nr_hidden++;
+	} else if (!one || one->verdict != IMPROVEMENT) {
+		snprintf(several->note, sizeof(several->note),
+			 "a gain at %u tasks only; one task: %s", several->tasks,
+			 verdict_title(one ? one->verdict : NOT_MEASURED));
+	}
+}
+
+static void judge_pairs(struct sandwich *s)
+{
+	struct sandwich_case *one;
+	unsigned int i, j;
+
+	for (i = 0; i < s->nr_cases; i++) {
+		struct sandwich_case *c = &s->cases[i];
+
+		if (c->tasks < 2 || c->verdict != IMPROVEMENT)
+			continue;
+		for (j = 0, one = NULL; j < s->nr_cases && !one; j++)
+			if (judge_is_pair(s->cases[j].name, c->name) &&
+			    !strcmp(s->cases[j].program, c->program))
+				one = &s->cases[j];
+		judge_scope(s, c, one);
 	}
 }
 
@@ -414,6 +478,8 @@ void sandwich_judge(struct sandwich *s)
 			c->e.noise = NOISE_MEMORY;
 			c->e.drift_limit = log1p(c->memory_threshold / 100000.0);
 		}
+		if (c->tasks > 1)
+			widen_for_tasks(&c->e, s->nr_boots / 2);
 		c->p = p_value(&c->e);
 		raw[i] = c->p;
 		if (!c->control)
@@ -426,6 +492,7 @@ void sandwich_judge(struct sandwich *s)
 	for (i = 0; i < s->nr_cases; i++)
 		if (s->cases[i].control && s->cases[i].estimated)
 			judge_control(s, &s->cases[i]);
+	judge_pairs(s);
 	for (i = 0; i < s->nr_cases; i++) {
 		c = &s->cases[i];
 		if (c->estimated && c->verdict == INCONCLUSIVE)

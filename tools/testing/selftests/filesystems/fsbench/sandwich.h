@@ -47,13 +47,15 @@ struct sandwich_case {
 	bool control;		/* the negative control: nothing may move it */
 	enum unit unit;
 	unsigned int memory_threshold;	/* if that is memory; see judge_threshold() */
+	unsigned int tasks;
 	struct boot_value *boot;
 	__u64 digest;		/* of the keys that must be equal */
 
 	enum verdict verdict;
 	bool estimated;
 	struct estimate e;
-	double p;		/* of equal kernels; corrected by Holm */
+	double p;		/* of equal kernels; corrected by Holm, */
+	bool one_of_many;	/* and only that makes it inconclusive */
 	double seen;		/* percent: is found about 9 times out of 10 */
 	unsigned int more_boots;	/* may settle it; 0: not known */
 	char note[200];		/* why the verdict is not a plain one */
@@ -67,6 +69,7 @@ struct sandwich {
 	unsigned int nr_cases;
 	struct sandwich_case *cases;
 	unsigned int nr_family;		/* cases that were tested together */
+	unsigned int nr_hidden;		/* gains that hide a single-task loss */
 	unsigned int nr_messages;
 	char **messages;		/* for people: what differs between boots */
 	/* ------------------------------------------------------------------ */
