@@ -258,10 +258,10 @@ compile()
 {
 	local dir=$2/$fs/fsbench src
 
-	src=$(cd "$dir" && ls ./{activity,bench,judge,machine,options,results,scratch,stats}.c)
+	src=$(sed -n '/^FSBENCH_SRCS/,$p' "$dir/fsbench.mk" | grep -o '[a-z]*\.c')
 	# shellcheck disable=SC2086 # a list
 	(cd "$dir" && cc -O2 -g -Wall -Wextra -Werror -DFSBENCH_CFLAGS='"-O2"' -I. \
-		-o "$FSBENCH_BUILD/tests/assert_fail-$1" "$FSBENCH_TOP/tests/assert_fail.c" $src -lm)
+		-o "$FSBENCH_BUILD/tests/assert_fail-$1" "$FSBENCH_TOP/tests/assert_fail.c" $src -lm -lpthread)
 }
 
 bad_cases()

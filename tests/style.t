@@ -139,7 +139,7 @@ compiled()
 	$1 -O2 -g -Wall -Wextra -Werror -c "${sources[@]}" || return
 	for program in *_test.o; do
 		# shellcheck disable=SC2046,SC2086
-		$1 -o "${program%.o}" "$program" $(objects_of FSBENCH_SRCS fsbench.mk) -lm || return
+		$1 -o "${program%.o}" "$program" $(objects_of FSBENCH_SRCS fsbench.mk) -lm -lpthread || return
 	done
 	# shellcheck disable=SC2046,SC2086
 	$1 -o fsbench fsbench.o $(objects_of OUTPUT Makefile) -lm
@@ -158,9 +158,17 @@ wait
 
 runs()
 {
+	local name
+
 	FSBENCH_ROUNDS=2 "$work/$1/xattr_perf_test" -r xattr_list.tmpfs_1.flistxattr >"$work/log" ||
 		{ cat "$work/log"; return 1; }
-	grep '^ok 1 xattr_list.tmpfs_1.flistxattr$' "$work/log" && "$work/$1/fsbench" check "$work/log"
+	grep '^ok 1 xattr_list.tmpfs_1.flistxattr$' "$work/log" && "$work/$1/fsbench" check "$work/log" || return
+	# Threads and semaphores differ among libcs.
+	for name in open_close.tmpfs_own_dir.processes_n open_close_threads.tmpfs.threads_n; do
+		FSBENCH_ROUNDS=2 "$work/$1/open_perf_test" -r $name >"$work/log" ||
+			{ cat "$work/log"; return 1; }
+		grep "^ok 1 $name" "$work/log" || return
+	done
 }
 
 # Where off_t has 32 bits by default, the end of a large device is out of reach.
