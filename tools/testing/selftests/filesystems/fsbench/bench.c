@@ -993,12 +993,16 @@ static void gate_line(char *line, const struct bench *b, const char *verdict,
 static bool find_baseline(const struct bench *b, const struct result *r, struct rcase *base,
 			  char *why, size_t size)
 {
-	const struct fingerprint *keys = scratch_keys();
-	const struct rcase new = {
-		.r = *r, .extra = (struct fp_key *)keys->key, .nr_extra = keys->nr
-	};
+	static struct fingerprint keys;
+	struct rcase new = { .r = *r };
 	const struct run *run = NULL;
 
+	/* As its line will say it. */
+	keys = *scratch_keys();
+	if (b->nr_tasks)
+		fp_set(&keys, "tasks", "%u", b->nr_tasks);
+	new.extra = keys.key;
+	new.nr_extra = keys.nr;
 	if (!judge_merge(&baseline, program_invocation_short_name, b->name, base, &run, why,
 			 size)) {
 		snprintf(why, size, "the baseline does not have this case");
