@@ -108,6 +108,33 @@ shown()
 }
 t "show has them" shown
 
+# times FACTOR: a baseline of them, so much slower
+times()
+{
+	awk -v by="$1" '/^open_close/ { for (i = 2; i < 9; i++) { split($i, kv, "="); $i = kv[1] "=" kv[2] * by } }
+		/^round open_close/ { next } { print }' taken >base
+}
+gated()
+{
+	run "$open" $several && mv res taken || show || return
+	times 1
+	run "$open" $several -- FSBENCH_BASELINE=base FSBENCH_STRICT=1 || show || return
+	says "^# fsbench: gate $several verdict=(no_change|inconclusive) measured=" || return
+	# On a busy machine the gate may find nothing to rely on.
+	times 0.4
+	for _ in 1 2 3 4 5; do
+		run "$open" $several -- FSBENCH_BASELINE=base && show
+		grep -q "^not ok 1 $several\$" out && break
+	done >said
+	says "^# fsbench: gate $several verdict=regression .* confirmed=[23]/[23]" || return
+	# Of other numbers of tasks it is none.
+	times 1
+	sed -i 's/ tasks=[0-9]*/ tasks=1000/' base
+	! run "$open" $several -- FSBENCH_BASELINE=base FSBENCH_STRICT=1 || show || return
+	says "^# fsbench: gate $several verdict=not_comparable reason=\"tasks \(1000, $cpus\)\""
+}
+t "the gate takes and compares them" gated
+
 small() { run "$many" "xattr_many.tmpfs_one_inode.flistxattr_n" -- "FSBENCH_OPS=$1" FSBENCH_ROUNDS=3; }
 few() { small 1 && small 3 && small 100 || show; }
 t "few operations can be done" few
