@@ -9,6 +9,6 @@ CFLAGS += -DFSBENCH_CFLAGS='"$(subst ",,$(FSBENCH_CFLAGS) $(USERCFLAGS))"'
 # Threads and semaphores are in a library of their own before glibc 2.34.
 LDLIBS += -lm -lpthread
 
-FSBENCH_SRCS := $(addprefix ../fsbench/,activity.c bench.c judge.c machine.c \
-		memory.c options.c results.c scratch.c setup.c stats.c tasks.c)
+FSBENCH_SRCS := $(addprefix ../fsbench/,activity.c bench.c gate.c judge.c \
+		machine.c measure.c memory.c options.c results.c scratch.c setup.c stats.c tasks.c)
 LOCAL_HDRS += $(wildcard ../fsbench/*.h)
