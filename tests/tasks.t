@@ -418,14 +418,19 @@ contended_once()
 	[ $? = 1 ] && says "^$one .*hides a single-task loss\$" && says "^$several .*hides a single-task loss\$" &&
 		grep -q " stops_at=1 " base && grep -q " stops_at=none " res || { grep -h per_task base res; show; }
 }
-# On a busy machine two tasks seldom have both CPUs.
 contended()
 {
-	for _ in 1 2 3 4; do
+	for _ in 1 2 3; do
 		contended_once >said && return
 	done
 	cat said
 	return 1
 }
-t "a lock taken out of close(), which takes longer then" contended
+# Where others use the CPUs two tasks seldom have both.
+said=$(contended) || grep -q 'too many batches disturbed' said || busy=no
+if [ -n "$said" ] && [ -z "${busy-}" ]; then
+	skip "a lock taken out of close(), which takes longer then" "both CPUs are never free"
+else
+	t "a lock taken out of close(), which takes longer then" [ -z "$said" ]
+fi
 plan
