@@ -26,7 +26,7 @@ vm() { "$vmtest" "$@" >out 2>err </dev/null; }
 listing() { (cd "$source" && find . -printf '%p %y %s %T@ %C@\n' | sort | sha256sum); }
 
 # figures FILE...: "case figure", one line for each case of each file
-figures() { sed -n 's/^\(# \)*fsbench: \([a-z0-9_.]*\) ns_per_op=\([0-9.]*\) .*/\2 \3/p' "$@"; }
+figures() { sed -n 's/^\(# \)*fsbench: \([a-z0-9_.]*\) \(ns_per_op\|bytes_per_file\)=\([0-9.]*\) .*/\2 \4/p' "$@"; }
 
 # spread PATTERN LIMIT FILE...: percent from the least to the largest of a case
 spread()
@@ -156,6 +156,8 @@ t "a patch of 36 instructions is found where it is, and nowhere else" finds
 t "the empty patch changes nothing" nothing
 t "a larger buffer for each ACL on xfs moves the cold rows" moves xfs_get_acl-buffer \
 	'acl\.xfs_.*_cold\..*'
+t "a larger struct simple_xattr moves the memory rows" moves simple_xattr-larger \
+	'xattr_memory\.tmpfs(_4)?\..*'
 t "a mutex in close moves the rows that close" moves filp_flush-mutex \
 	'open_close\..*|acl\..*\.open'
 

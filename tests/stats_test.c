@@ -557,13 +557,19 @@ TEST_F(keys, of_a_case)
 {
 	struct fp_key a[] = { { "fs", "xfs" }, { "clock_overhead", "1" }, { "block", "4096" } };
 	struct fp_key b[] = { { "block", "4096" }, { "fs", "xfs" }, { "clock_overhead", "2" } };
+	struct rcase ca = { .extra = a, .nr_extra = 3 }, cb = { .extra = b, .nr_extra = 3 };
 
-	EXPECT_EQ(0, judge_case_keys(a, 3, b, 3, self->buf, sizeof(self->buf)));
-	EXPECT_EQ(1, judge_case_keys(a, 3, b, 1, self->buf, sizeof(self->buf)));
+	EXPECT_EQ(0, judge_case_keys(&ca, &cb, self->buf, sizeof(self->buf)));
+	cb.nr_extra = 1;
+	EXPECT_EQ(1, judge_case_keys(&ca, &cb, self->buf, sizeof(self->buf)));
 	EXPECT_STREQ("fs (xfs, none)", self->buf);
 	memcpy(b[1].value, "ext4", 5);
-	EXPECT_EQ(1, judge_case_keys(a, 3, b, 3, self->buf, sizeof(self->buf)));
+	cb.nr_extra = 3;
+	EXPECT_EQ(1, judge_case_keys(&ca, &cb, self->buf, sizeof(self->buf)));
 	EXPECT_STREQ("fs (xfs, ext4)", self->buf);
+	memcpy(b[1].value, "xfs", 4);
+	cb.r.unit = UNIT_MEMORY;
+	EXPECT_EQ(1, judge_case_keys(&ca, &cb, self->buf, sizeof(self->buf)));
 }
 
 TEST_HARNESS_MAIN
