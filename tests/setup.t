@@ -70,6 +70,12 @@ t "all in blocks" wrong outside xattr_value_test xattr_get.xfs_16.fgetxattr \
 	xattr_get.ext4_16.fgetxattr xattr_get.ext4_4k.fgetxattr xattr_set.xfs_16.replace
 t "a small ACL in a block" wrong outside acl_perf_test acl.ext4_small.access
 
+t "a wrong byte in an ACL" wrong byte acl_perf_test acl.tmpfs_small.getxattr "$cold"
+t "a wrong byte in a value" wrong byte xattr_value_test xattr_get.tmpfs_64k.fgetxattr \
+	xattr_get.xfs_4k.getxattr xattr_get.ext4_64k.fgetxattr xattr_set.xfs_16.create \
+	xattr_set.tmpfs_16.resize
+t "nothing is copied" wrong no-value attr_copy_test attr_copy.tmpfs_1.attr_copy_fd
+
 all()
 {
 	local rest=xattr_get.tmpfs_256.getxattr
