@@ -67,7 +67,7 @@ t "all in the inode" wrong inline xattr_value_test xattr_get.xfs_16_leaf.fgetxat
 	xattr_set.ext4_256.create
 t "a large ACL in the inode" wrong inline acl_perf_test acl.xfs_large_cold.access
 t "all in blocks" wrong outside xattr_value_test xattr_get.xfs_16.fgetxattr \
-	xattr_get.ext4_16.fgetxattr xattr_get.ext4_4k.fgetxattr xattr_set.xfs_16.replace
+	xattr_get.ext4_16.fgetxattr xattr_set.xfs_16.replace
 t "a small ACL in a block" wrong outside acl_perf_test acl.ext4_small.access
 
 t "a wrong byte in an ACL" wrong byte acl_perf_test acl.tmpfs_small.getxattr "$cold"

@@ -24,6 +24,11 @@ static inline __u64 now(void)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
+static inline __u64 later(__u64 a, __u64 b)
+{
+	return a > b ? a : b;
+}
+
 /* A function that is not timed. After a wrong answer nothing more is done. */
 static inline void call_hook(struct bench *b, void (*hook)(struct bench *b))
 {

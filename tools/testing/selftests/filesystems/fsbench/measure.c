@@ -498,6 +498,24 @@ static void run_memory_round(struct bench *b, const struct plan *p, struct sampl
 	s->ops += p->ops;
 }
 
+/* Thousandths of a nanosecond between two operations of any task. */
+static __u64 slice_sample(const struct tasks_slice *slice)
+{
+	/* One, if none came to an end. */
+	return later(slice->ns * 1000000 / later(slice->milli_ops, 1000), 1);
+}
+
+/* Undisturbed slices of the last round count as to how fair it was. */
+static void count_slices(const struct plan *p)
+{
+	struct tasks_slice slice;
+	unsigned int i;
+
+	for (i = 0; i < p->batches; i++)
+		if (tasks_slice(p->tasks, i, &slice) && !slice.migrated && !slice.preempted)
+			tasks_count_slice(p->tasks, i);
+}
+
 /*
  * A round of several tasks: each slice of time is a batch. Time an operation is that
  * between two operations of any of them, the inverse of their throughput.
@@ -513,9 +531,8 @@ static void run_tasks(const struct plan *p, struct samples *s)
 		return;
 	for (i = 0; i < p->batches; i++) {
 		if (!tasks_slice(p->tasks, i, &slice))
-			continue;
-		sample = slice.ns * 1000 / (slice.ops * p->nr_tasks);
-		sample += !sample;
+			break;
+		sample = slice_sample(&slice);
 		s->batches++;
 		if (slice.migrated) {
 			add_other(s, sample, &s->migrated);
@@ -523,18 +540,18 @@ static void run_tasks(const struct plan *p, struct samples *s)
 			add_other(s, sample, &s->preempted);
 		} else {
 			s->v[s->nr++] = sample;
-			ns += slice.ns;
-			ops += slice.ops;
-			tasks_count_slice(p->tasks, i);
+			ns += slice.ns * 1000;
+			ops += slice.milli_ops;
 		}
 	}
 	s->all_ops = tasks_total(p->tasks);
 	if (machine_steal_ticks(-1) != steal) {
 		put_aside(s, from);
-	} else {
-		s->ns += ns;
-		s->ops += ops;
+		return;
 	}
+	s->ns += ns;
+	s->ops += ops;
+	count_slices(p);
 }
 
 /* By one task or by several, timed or counted. */
@@ -625,7 +642,7 @@ bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool repeat,
 		r->median = stats_median(v, n);
 		/* The noise of time is one-sided, that of memory is not. */
 		r->value = b->memory ? r->median : stats_quantile(v, n, 1, 4);
-		r->mean = s.ops ? s.ns * 1000 / (s.ops * p->nr_tasks) : r->median;
+		r->mean = s.ops ? s.ns * 1000 / s.ops : r->median;
 		r->min = v[0];
 		r->max = v[n - 1];
 		r->low = r->value;
@@ -678,7 +695,7 @@ static __u64 try_tasks(const struct plan *p, unsigned int n)
 			return 0;
 		for (i = 0; i < p->batches; i++)
 			if (tasks_slice(p->tasks, i, &slice))
-				v[nr++] = slice.ns * 1000 / (slice.ops * n) + 1;
+				v[nr++] = slice_sample(&slice);
 	}
 	stats_sort(v, nr);
 	return stats_quantile(v, nr, 1, 4);

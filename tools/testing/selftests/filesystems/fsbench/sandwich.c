@@ -357,9 +357,10 @@ static void judge_case(const struct sandwich *s, struct sandwich_case *c, double
 		 fabs(c->e.delta) < DRIFT_DWARFED * fabs(c->e.drift))
 		inconclusive(c, "the controls drift by %+.2f %%, beyond their limit of %.2f %%",
 			     ln_percent(c->e.drift), ln_percent(c->e.drift_limit));
-	else if (change_size(c) < sandwich_threshold(s, c) || raw > ALPHA)
+	else if (change_size(c) < sandwich_threshold(s, c) ||
+		 (raw > ALPHA && c->e.noise != NOISE_BOUND))
 		c->verdict = NO_CHANGE;
-	else if (c->e.noise == NOISE_BOUND && change_size(c) < THRESHOLD_BOUND)
+	else if (c->e.noise == NOISE_BOUND && (raw > ALPHA || change_size(c) < THRESHOLD_BOUND))
 		inconclusive(c, "not known how much boots differ here, %+.2f %% may be chance",
 			     ln_percent(c->e.delta), 0);
 	else if (c->p <= ALPHA_FAMILY)
@@ -388,15 +389,20 @@ static void judge_control(struct sandwich *s, const struct sandwich_case *contro
 }
 
 /*
- * A case by one task and one by several. A gain of several never stands alone; and if
- * one pays for it, that is a loss, even if it would be none as one of so many cases:
- * here it is asked of this case alone.
+ * Beside a gain of several tasks a loss of one is one if its interval is beyond none:
+ * it is asked of this case alone, not of so many, nor of what is worth a verdict.
  */
+static bool is_loss(const struct sandwich_case *one)
+{
+	return one->verdict == REGRESSION || (one->e.delta > 0 && one->one_of_many) ||
+	       (one->verdict == NO_CHANGE && one->e.delta > sandwich_reach(&one->e, 0.975));
+}
+
+/* A case by one task and one by several: a gain of several never stands alone. */
 static void judge_scope(struct sandwich *s, struct sandwich_case *several,
 			struct sandwich_case *one)
 {
-	if (one && one->e.delta > 0 &&
-	    (one->verdict == REGRESSION || (one->verdict == INCONCLUSIVE && one->one_of_many))) {
+	if (one && is_loss(one)) {
 		one->verdict = REGRESSION;
 		snprintf(one->note, sizeof(one->note),
 			 "the gain at %u tasks hides a single-task loss", several->tasks);
@@ -476,6 +482,7 @@ void sandwich_judge(struct sandwich *s)
 				  s->counted || c->unit == UNIT_MEMORY, &c->e);
 		if (c->unit == UNIT_MEMORY) {
 			c->e.noise = NOISE_MEMORY;
+			c->e.within = within_boots(c->boot, s->nr_boots / 2);
 			c->e.drift_limit = log1p(c->memory_threshold / 100000.0);
 		}
 		if (c->tasks > 1)

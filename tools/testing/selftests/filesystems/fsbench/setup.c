@@ -9,15 +9,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/fiemap.h>
-#include <linux/fs.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "scratch.h"
 #include "setup.h"
 #include "util.h"
@@ -29,8 +29,6 @@
 #endif
 #define HINT_NONE	0ull
 #define HINT_SHORT	2ull
-
-#define EXTENTS		64
 
 /**
  * user_other() - go on as a user who is neither root nor the owner of anything
@@ -91,9 +89,11 @@ bool cold_mark(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool ok = fd >= 0 && !fcntl(fd, F_SET_RW_HINT, &hint);
 
+	/* Before it is closed: then anybody may make the kernel forget the inode. */
+	ok = ok && !fcntl(fd, F_GET_RW_HINT, &hint) && hint == HINT_SHORT;
 	if (fd >= 0)
 		close(fd);
-	return ok && get_mark(path, &hint) && hint == HINT_SHORT;
+	return ok;
 }
 
 /**
@@ -106,63 +106,76 @@ bool cold_was(const char *path)
 	return get_mark(path, &hint) && hint == HINT_NONE;
 }
 
+#define DROP_CACHES	"/proc/sys/vm/drop_caches"
+
+/**
+ * cold_missing() - why inodes cannot be had here that are not in memory, or NULL
+ *
+ * @path: a file to try it with
+ */
+const char *cold_missing(const char *path)
+{
+	static char why[120];
+	int fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		snprintf(why, sizeof(why), "cannot write " DROP_CACHES ": %s", strerror(errno));
+		return why;
+	}
+	close(fd);
+	errno = 0;
+	if (cold_mark(path))
+		return NULL;
+	snprintf(why, sizeof(why), "inodes cannot be marked (F_SET_RW_HINT): %s",
+		 errno ? strerror(errno) : "the mark is lost");
+	return why;
+}
+
 /**
  * cold_drop() - let the kernel forget all inodes and directory entries not in use
  *
  * Those of the whole machine: there is no call for one file system.
  *
- * Return: NULL, or why not, with errno.
+ * @probe: a file that nobody uses, to see whether that was done
+ * Return: false with errno if it was not.
  */
-const char *cold_drop(void)
+bool cold_drop(const char *probe)
 {
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	bool ok = false;
 	int fd, try;
 
 	/* An inode with changes stays. */
-	fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || syncfs(fd))
-		return "syncfs";
-	close(fd);
-	fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	if (!activity_sync())
+		return false;
+	fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		return "/proc/sys/vm/drop_caches";
-	/* What was used of late is spared once. */
-	for (try = 0; try < 2; try++) {
-		if (write(fd, "2", 1) != 1) {
-			close(fd);
-			return "/proc/sys/vm/drop_caches";
-		}
+		return false;
+	/* What was used of late may be spared once, or somebody else is about to do it. */
+	for (try = 0; try < 10 && !ok; try++) {
+		if (try > 1)
+			nanosleep(&pause, NULL);
+		ok = cold_mark(probe) && write(fd, "2", 1) == 1 && cold_was(probe);
 	}
 	close(fd);
-	return NULL;
+	return ok;
 }
 
 /**
- * xattr_blocks() - blocks that extended attributes take outside of the inode
+ * xattr_blocks() - blocks that the extended attributes of an empty file take
  *
- * Return: blocks of the file system; -1 with errno, as on one that does not tell.
+ * Outside of its inode; on xfs and ext4, but not those of another inode.
+ *
+ * Return: blocks of the file system; -1 with errno.
  */
 long xattr_blocks(int fd)
 {
-	union {
-		struct fiemap map;
-		char space[sizeof(struct fiemap) + EXTENTS * sizeof(struct fiemap_extent)];
-	} u = {
-		.map = {
-			.fm_length = FIEMAP_MAX_OFFSET,
-			.fm_flags = FIEMAP_FLAG_XATTR,
-			.fm_extent_count = EXTENTS,
-		},
-	};
-	const struct fiemap_extent *e = u.map.fm_extents;
-	unsigned long long bytes = 0;
-	struct statvfs st;
+	struct statvfs fs;
+	struct stat st;
 
-	if (ioctl(fd, FS_IOC_FIEMAP, &u.map) || fstatvfs(fd, &st))
+	if (fstat(fd, &st) || fstatvfs(fd, &fs))
 		return -1;
-	for (; e < u.map.fm_extents + u.map.fm_mapped_extents; e++)
-		if (!(e->fe_flags & FIEMAP_EXTENT_DATA_INLINE))
-			bytes += e->fe_length;
-	return bytes / st.f_bsize;
+	return (st.st_blocks * 512 + fs.f_bsize - 1) / fs.f_bsize;
 }
 
 /**

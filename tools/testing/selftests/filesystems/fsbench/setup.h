@@ -16,7 +16,8 @@ const char *user_other(void);
 bool user_root(void);
 
 bool cold_mark(const char *path);
-const char *cold_drop(void);
+const char *cold_missing(const char *path);
+bool cold_drop(const char *probe);
 bool cold_was(const char *path);
 
 long xattr_blocks(int fd);

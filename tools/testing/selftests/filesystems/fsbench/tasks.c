@@ -50,8 +50,9 @@ struct task {
 	int cpu;			/* -1: any */
 	const char *failed;		/* what did, */
 	int error;			/* with this */
-	__u64 ops;			/* of all rounds, */
-	__u64 fair_ops, fair_ns;	/* and of the slices that count */
+	__u64 ops;			/* of all rounds */
+	__u64 fair_ops;			/* of the slices that count, in thousandths */
+	__u64 end;			/* when it stopped, since the start of the round */
 	struct tasks_slice slice[TASKS_SLICES];
 } __aligned(4096);
 
@@ -87,45 +88,73 @@ static void start_together(struct tasks *t)
 }
 
 /*
- * Batches until the last slice is over. The last batch of a slice ends after it,
- * and counts with the time it took. A slice that begins while this task is off its
- * CPU stays empty: it is none of all the tasks. The first is one always.
+ * Operations from @from to @at, since the start of the round: a share of them for each
+ * slice in between, so that who waits for a lock gets little done in all of them.
  */
+static void add_operations(struct tasks *t, struct task *task, unsigned long ops, __u64 from,
+			   __u64 at)
+{
+	__u64 i, begin, end;
+
+	task->ops += ops;
+	for (i = from / t->slice_ns; i < t->slices && i * t->slice_ns < at; i++) {
+		begin = later(from, i * t->slice_ns);
+		end = at < (i + 1) * t->slice_ns ? at : (i + 1) * t->slice_ns;
+		task->slice[i].milli_ops += ops * 1000 * (end - begin) / (at - from);
+	}
+}
+
+/*
+ * Whether the task lost its CPU, or got another one, since slice @i began. The batch
+ * that has just ended, in slice @last, may be where it did.
+ */
+static int add_watch(struct tasks *t, struct task *task, struct watch *before, __u64 i,
+		     __u64 last, bool long_batch)
+{
+	struct watch after;
+	int err = watch_read(&after);
+
+	for (; i < t->slices && (i < last || (i == last && long_batch)); i++) {
+		task->slice[i].preempted |= after.preempted != before->preempted;
+		task->slice[i].migrated |= after.cpu != before->cpu ||
+					   (task->cpu >= 0 && after.cpu != task->cpu);
+	}
+	*before = after;
+	return err;
+}
+
+/* Batches until the last slice is over. */
 static void run_slices(struct tasks *t, struct task *task)
 {
-	const unsigned int slices = t->slices;
-	const __u64 slice_ns = t->slice_ns;
 	unsigned long n, left = t->limit ? t->limit : ~0ul;
-	struct watch before, after;
+	const __u64 slice_ns = t->slice_ns;
 	struct bench *b = &task->bench;
-	__u64 start, from, at;
-	unsigned int i = 0;
+	__u64 start, from, at, slice = 0;
+	struct watch before;
+	int err, ret;
 
 	start_together(t);
 	start = t->start;
-	task->error = watch_read(&before);
-	while (i < slices && left && !b->unexpected_results) {
-		struct tasks_slice *slice = &task->slice[i];
-
-		from = now();
-		do {
-			n = left < t->batch ? left : t->batch;
-			do_batch(b, n);
-			slice->ops += n;
-			left -= n;
-			at = now();
-		} while (at < start + (i + 1) * slice_ns && left && !b->unexpected_results);
-		slice->ns = at > from ? at - from : 1;
-		watch_read(&after);
-		slice->preempted = after.preempted != before.preempted;
-		slice->migrated = after.cpu != before.cpu ||
-				  (task->cpu >= 0 && after.cpu != task->cpu);
-		before = after;
-		task->ops += slice->ops;
-		i = (at - start) / slice_ns;
+	err = watch_read(&before);
+	at = now() - start;
+	while (slice < t->slices && left && !b->unexpected_results) {
+		from = at;
+		n = left < t->batch ? left : t->batch;
+		do_batch(b, n);
+		left -= n;
+		at = later(now() - start, from + 1);
+		add_operations(t, task, n, from, at);
+		if (at / slice_ns == slice)
+			continue;
+		ret = add_watch(t, task, &before, slice, at / slice_ns, at - from > slice_ns / 2);
+		err = err ? err : ret;
+		slice = at / slice_ns;
 	}
-	if (task->error)
+	task->end = at;
+	if (err && !task->failed) {
+		task->error = err;
 		task->failed = "getrusage";
+	}
 }
 
 static void pin(struct task *task)
@@ -385,25 +414,26 @@ bool tasks_round(struct tasks *t, unsigned int nr, unsigned int slices, __u64 sl
 /**
  * tasks_slice() - what was done in slice @i of the last round
  *
- * Return: false if it was not one of all the tasks: one had no turn, or had done all
- * that it should.
+ * Return: false if it is none of all the tasks: one had done all that it should. The
+ * first is one always, and as long as any of them took if that was less.
  */
 bool tasks_slice(const struct tasks *t, unsigned int i, struct tasks_slice *slice)
 {
 	unsigned int k;
+	__u64 end = 0;
 
-	/* Those behind the last one of the round are empty. */
 	memset(slice, 0, sizeof(*slice));
 	for (k = 0; k < t->taking_part; k++) {
 		const struct tasks_slice *own = &t->task[k].slice[i];
 
-		if (!own->ops)
+		if (i && t->task[k].end < (i + 1) * t->slice_ns)
 			return false;
-		slice->ops += own->ops;
-		slice->ns += own->ns;
+		end = later(end, t->task[k].end);
+		slice->milli_ops += own->milli_ops;
 		slice->preempted |= own->preempted;
 		slice->migrated |= own->migrated;
 	}
+	slice->ns = end < t->slice_ns ? end : t->slice_ns;
 	return true;
 }
 
@@ -459,7 +489,6 @@ void tasks_reset(struct tasks *t)
 	for (i = 0; i < t->nr; i++) {
 		t->task[i].ops = 0;
 		t->task[i].fair_ops = 0;
-		t->task[i].fair_ns = 0;
 	}
 }
 
@@ -470,14 +499,12 @@ void tasks_count_slice(struct tasks *t, unsigned int i)
 {
 	unsigned int k;
 
-	for (k = 0; k < t->nr; k++) {
-		t->task[k].fair_ops += t->task[k].slice[i].ops;
-		t->task[k].fair_ns += t->task[k].slice[i].ns;
-	}
+	for (k = 0; k < t->nr; k++)
+		t->task[k].fair_ops += t->task[k].slice[i].milli_ops;
 }
 
 /**
- * tasks_fairness() - the slowest task over the fastest, in operations a second
+ * tasks_fairness() - the slowest task over the fastest, in operations
  *
  * In the slices that tasks_count_slice() was told of: who has lost his CPU is not
  * slow.
@@ -486,17 +513,17 @@ void tasks_count_slice(struct tasks *t, unsigned int i)
  */
 double tasks_fairness(const struct tasks *t)
 {
-	double rate, low = 0, high = 0;
+	__u64 ops, low = ~0ull, high = 0;
 	unsigned int i;
 
 	for (i = 0; i < t->nr; i++) {
-		rate = (double)t->task[i].fair_ops / (t->task[i].fair_ns + 1);
-		if (!i || rate < low)
-			low = rate;
-		if (!i || rate > high)
-			high = rate;
+		ops = t->task[i].fair_ops;
+		if (ops < low)
+			low = ops;
+		if (ops > high)
+			high = ops;
 	}
-	return high ? fmax(low / high, 0.0001) : 0;
+	return high ? fmax((double)low / high, 0.0001) : 0;
 }
 
 /**

@@ -17,8 +17,8 @@
 
 /* What all tasks together did in one slice. */
 struct tasks_slice {
-	__u64 ops;
-	__u64 ns;		/* sum over the tasks */
+	__u64 ns;
+	__u64 milli_ops;	/* thousandths of an operation */
 	bool preempted;		/* one of them was */
 	bool migrated;
 };

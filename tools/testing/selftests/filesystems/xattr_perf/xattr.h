@@ -12,6 +12,7 @@
 
 #define NAME_LEN	32
 
+#define NO_ROOM		"no room in the inode beside what a security module stores"
 #define NO_USER_XATTRS	"no user.* attributes (tmpfs: 6.6, CONFIG_TMPFS_XATTR)"
 
 static inline void name_of(unsigned int i, char name[NAME_LEN])

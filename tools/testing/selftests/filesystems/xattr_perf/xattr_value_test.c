@@ -30,10 +30,14 @@ struct values {
 	int fd;				/* of "file", which has a value */
 	int fds[FILES];			/* they have none */
 	char name[NAME_LEN];
-	/* Two of each size: ext4 notices if a value is replaced by itself. */
+	/*
+	 * Two of each size: ext4 notices if a value is replaced by itself. And those
+	 * of the files begin one byte further each: ext4 stores equal ones once.
+	 */
 	char *value[2];
 	size_t size[2];
 	char *buf;
+	long inodes;			/* in use before that */
 	unsigned long used;		/* of the files, by the batch before */
 	struct question ask;
 	unsigned int stored;		/* which of the values "file" has now */
@@ -42,7 +46,7 @@ struct values {
 static void fill(char *p, size_t size, unsigned int seed)
 {
 	while (size--)
-		*p++ = seed = seed * 69069 + 1;
+		*p++ = (seed = seed * 69069 + 1) >> 24;
 }
 
 /* Return: NULL, or why this file system cannot hold it. */
@@ -74,7 +78,7 @@ static bool is_there(enum place place, int fd, long inodes)
 	case REMOTE:
 		return blocks > 1;
 	case EA_INODE:
-		return !blocks && inodes_used(fd) == inodes + 1;
+		return inodes_used(fd) == inodes + 1;
 	}
 	return false;
 }
@@ -105,15 +109,15 @@ static bool set_up(struct __test_metadata *const _metadata, struct values *v,
 		   const char **why)
 {
 	char path[NAME_LEN];
-	long inodes;
+	bool others;
 	int i;
 
 	v->size[0] = size;
 	v->size[1] = size + size / 4;
 	v->buf = pages(_metadata, v->size[1]);
 	for (i = 0; i < 2; i++) {
-		v->value[i] = pages(_metadata, v->size[1]);
-		fill(v->value[i], v->size[1], i);
+		v->value[i] = pages(_metadata, v->size[1] + FILES);
+		fill(v->value[i], v->size[1] + FILES, i);
 	}
 	name_of(0, v->name);
 	for (i = 0; i < FILES; i++) {
@@ -123,11 +127,14 @@ static bool set_up(struct __test_metadata *const _metadata, struct values *v,
 	v->fd = new_file(_metadata, "file");
 	if (pushed)
 		ASSERT_EQ(0, fsetxattr(v->fd, "user.large", large, sizeof(large), XATTR_CREATE));
-	inodes = inodes_used(v->fd);
+	v->inodes = inodes_used(v->fd);
+	others = flistxattr(v->fd, NULL, 0) > 0;
 	*why = set_value(_metadata, fstype, v->fd, v->name, v->value[0], size);
+	if (!*why && place == IN_INODE && others && !is_there(place, v->fd, v->inodes))
+		*why = NO_ROOM;
 	if (*why)
 		return false;
-	ASSERT_TRUE(is_there(place, v->fd, inodes));
+	ASSERT_TRUE(is_there(place, v->fd, v->inodes));
 	return true;
 }
 
@@ -330,6 +337,18 @@ FIXTURE_VARIANT_ADD(xattr_set, ext4_4k) {
 FIXTURE_VARIANT_ADD(xattr_set, btrfs_16) { .fstype = "btrfs", .size = 16 };
 FIXTURE_VARIANT_ADD(xattr_set, btrfs_256) { .fstype = "btrfs", .size = 256, .rest = true };
 
+/* Either size lies there. */
+static void prove_resized(struct __test_metadata *const _metadata, struct values *v,
+			  enum place place)
+{
+	int i;
+
+	for (i = 1; i >= 0; i--) {
+		ASSERT_EQ(0, fsetxattr(v->fd, v->name, v->value[0], v->size[i], XATTR_REPLACE));
+		ASSERT_TRUE(is_there(place, v->fd, v->inodes));
+	}
+}
+
 FIXTURE_SETUP(xattr_set)
 {
 	const char *why;
@@ -339,6 +358,8 @@ FIXTURE_SETUP(xattr_set)
 	if (!set_up(_metadata, &self->v, variant->fstype, variant->size, variant->place, false,
 		    &why))
 		BENCH_SKIP("%s: %s", variant->fstype, why);
+	else
+		prove_resized(_metadata, &self->v, variant->place);
 }
 
 FIXTURE_TEARDOWN(xattr_set)
@@ -350,8 +371,8 @@ static void create(struct bench *b, unsigned long ops)
 	struct values *v = b->arg;
 
 	while (ops--)
-		bench_expect(b, !fsetxattr(v->fds[ops], v->name, v->value[0], v->size[0],
-					   XATTR_CREATE));
+		bench_expect(b, !fsetxattr(v->fds[ops], v->name, v->value[0] + ops,
+					   v->size[0], XATTR_CREATE));
 }
 
 static void replace(struct bench *b, unsigned long ops)
@@ -384,10 +405,10 @@ static void remove_one(struct bench *b, unsigned long ops)
 		bench_expect(b, !fremovexattr(v->fds[ops], v->name));
 }
 
-static bool has(struct values *v, int fd, unsigned int value, size_t size)
+static bool has(struct values *v, int fd, const char *value, size_t size)
 {
 	return fgetxattr(fd, v->name, v->buf, v->size[1]) == (ssize_t)size &&
-	       !memcmp(v->buf, v->value[value], size);
+	       !memcmp(v->buf, value, size);
 }
 
 static bool has_none(struct values *v, int fd)
@@ -401,8 +422,8 @@ static void add_all(struct bench *b, unsigned long ops)
 	struct values *v = b->arg;
 
 	while (ops--)
-		bench_prove(b, !fsetxattr(v->fds[ops], v->name, v->value[0], v->size[0],
-					  XATTR_CREATE));
+		bench_prove(b, !fsetxattr(v->fds[ops], v->name, v->value[0] + ops,
+					  v->size[0], XATTR_CREATE));
 }
 
 static void remove_used(struct bench *b, unsigned long ops)
@@ -418,14 +439,14 @@ static void check_replaced(struct bench *b)
 {
 	struct values *v = b->arg;
 
-	bench_prove(b, has(v, v->fd, v->stored, v->size[0]));
+	bench_prove(b, has(v, v->fd, v->value[v->stored], v->size[0]));
 }
 
 static void check_resized(struct bench *b)
 {
 	struct values *v = b->arg;
 
-	bench_prove(b, has(v, v->fd, v->stored, v->size[v->stored]));
+	bench_prove(b, has(v, v->fd, v->value[v->stored], v->size[v->stored]));
 }
 
 static void check_created(struct bench *b)
@@ -434,7 +455,7 @@ static void check_created(struct bench *b)
 	unsigned long i;
 
 	for (i = 0; i < v->used; i++)
-		bench_prove(b, has(v, v->fds[i], 0, v->size[0]));
+		bench_prove(b, has(v, v->fds[i], v->value[0] + i, v->size[0]));
 	for (; i < FILES; i++)
 		bench_prove(b, has_none(v, v->fds[i]));
 }
