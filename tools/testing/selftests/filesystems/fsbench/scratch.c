@@ -66,6 +66,13 @@
 #define FAULTY		2
 #define FAILED		(-1)
 
+/*
+ * Nothing may be left to be initialised while we measure, and names hash alike on each:
+ * else directories differ.
+ */
+#define EXT4_EXTENDED	"nodiscard,lazy_itable_init=0,lazy_journal_init=0," \
+			"hash_seed=66736265-6e63-4668-8173-65656466736a"
+
 struct mkfs {
 	const char *name;
 	const char *fstype;
@@ -80,12 +87,11 @@ static const struct mkfs mkfs_table[] = {
 	  /* A label of xfs has at most 12 characters. */
 	  { "mkfs.xfs", "-q", "-f", "-K", "-L", "fsbench-xfs", NULL } },
 	{ "ext4", "ext4", "e2fsprogs",
-	  /* Nothing may be left to be initialised while we measure. */
 	  { "mkfs.ext4", "-q", "-F", "-L", LABEL, "-E",
-	    "nodiscard,lazy_itable_init=0,lazy_journal_init=0", NULL } },
+	    EXT4_EXTENDED, NULL } },
 	{ "ext4_ea_inode", "ext4", "e2fsprogs",
 	  { "mkfs.ext4", "-q", "-F", "-L", LABEL, "-O", "ea_inode", "-E",
-	    "nodiscard,lazy_itable_init=0,lazy_journal_init=0", NULL } },
+	    EXT4_EXTENDED, NULL } },
 };
 
 /* The brd or named device that a case has used: seen by all processes. */
