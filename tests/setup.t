@@ -53,7 +53,7 @@ cold=acl.xfs_small_cold.getxattr
 t "as it should be: ACLs" right acl_perf_test acl.tmpfs_small.access acl.xfs_large_cold.access \
 	acl.ext4_small_cold.open acl.btrfs_none_cold.getxattr
 t "as it should be: values" right xattr_value_test xattr_get.xfs_16_leaf.fgetxattr \
-	xattr_get.xfs_4k.fgetxattr xattr_get.ext4_64k.fgetxattr xattr_set.ext4_256.create
+	xattr_get.xfs_4k.fgetxattr xattr_get.ext4_4k.fgetxattr xattr_set.ext4_256.create
 t "root is not refused" wrong root acl_perf_test acl.tmpfs_none.access acl.xfs_small.open "$cold"
 t "an ACL that is not there refuses nobody" wrong no-acl acl_perf_test acl.tmpfs_small.access \
 	acl.ext4_small.open
@@ -72,7 +72,7 @@ t "a small ACL in a block" wrong outside acl_perf_test acl.ext4_small.access
 
 t "a wrong byte in an ACL" wrong byte acl_perf_test acl.tmpfs_small.getxattr "$cold"
 t "a wrong byte in a value" wrong byte xattr_value_test xattr_get.tmpfs_64k.fgetxattr \
-	xattr_get.xfs_4k.getxattr xattr_get.ext4_64k.fgetxattr xattr_set.xfs_16.create \
+	xattr_get.xfs_4k.getxattr xattr_get.ext4_4k.fgetxattr xattr_set.xfs_16.create \
 	xattr_set.tmpfs_16.resize
 t "nothing is copied" wrong no-value attr_copy_test attr_copy.tmpfs_1.attr_copy_fd
 

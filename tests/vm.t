@@ -65,6 +65,15 @@ suites()
 		[ "$(grep -c ' ns_per_op=.* mean=' results)" = "$(grep -c ' ns_per_op=.* mean=' out)" ]
 }
 t "both suites pass, btrfs on brd" suites
+
+# The format is named once.
+appended()
+{
+	vm -o results -- -r control.getppid && fsbench check results && [ "$(grep -c '^run ' results)" = 16 ] ||
+		show || return
+	fails vm -o results -- -r no.such.case && grep -q "no results: was there any such case" err || show
+}
+t "results are appended, and a case that is not there is none" appended
 # It need not be tried again.
 ! grep -q "no KVM here" err || export VMTEST_ACCEL=tcg
 t "nothing is left of it" clean
@@ -185,10 +194,12 @@ t "a kernel that lacks something is told what" lacking
 exact()
 {
 	"$vmtest" --sandwich "$kernel" "$kernel" --icount -o sandwich -- -r xattr_list.tmpfs_1.flistxattr \
-		-r xattr_list.btrfs_1.flistxattr >out 2>err </dev/null || show || return
+		-r xattr_list.btrfs_1.flistxattr -r open_close.tmpfs_one_file.processes_n >out 2>err </dev/null || show || return
 	clean || return
 	[ "$(sed -n 's/.*\(xattr_list.* ns_per_op=[0-9.]*\) .*mean=.*/\1/p' sandwich/*.ktap | sort -u | wc -l)" = 2 ] &&
 		[ "$(grep -c ' ns_per_op=.* mean=' sandwich/2-patched.ktap)" = 2 ] || show || return
+	grep -q 'processes_n # SKIP needs two CPUs, instructions are counted on one' sandwich/2-patched.ktap &&
+		grep -q 'machine clock .*unit=instructions' sandwich/2-patched.txt || show || return
 	# The clock takes a large share of few instructions, and always the same.
 	fsbench compare sandwich/1-control.txt sandwich/2-patched.txt >out || show || return
 	[ "$(grep -c '+0.00%   0.00%  NO CHANGE$' out)" = 2 ] || show
@@ -207,6 +218,16 @@ t "refused: no such kernel" refused -k nothing
 t "refused: not a kernel" refused -k text
 t "refused: an unknown option" refused --nothing
 t "refused: an option without its value" refused --sandwich "$kernel"
+ln -s results link
+t "refused: results through a link" refused -k "$kernel" -o link
+t "refused: results behind something else" refused -k "$kernel" -o text
+t "refused: results where there is no directory" refused -k "$kernel" -o no/such/results
+mkdir -p tree built/src && touch tree/Kconfig built/src/mine
+t "refused: a directory that others have made" refused --build tree -o built
+t "refused: a directory in the tree" refused --build tree -o tree/built
+t "refused: a directory that holds the tree" refused --build tree -o .
 t "refused: a number of sandwiches" refused --sandwich "$kernel" "$kernel" -n 0
+t "refused: more sandwiches than can be judged" refused --sandwich "$kernel" "$kernel" -n 32
+VMTEST_FSBENCH=$work/nothing t "refused: an fsbench that is not there" refused -k "$kernel"
 t "refused: not a kernel tree" refused --build "$work" -o k
 plan

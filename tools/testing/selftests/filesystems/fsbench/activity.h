@@ -6,9 +6,6 @@
 #ifndef FSBENCH_ACTIVITY_H
 #define FSBENCH_ACTIVITY_H
 
-#ifndef __SANE_USERSPACE_TYPES__
-#define __SANE_USERSPACE_TYPES__
-#endif
 #include <linux/types.h>
 #include <stdbool.h>
 

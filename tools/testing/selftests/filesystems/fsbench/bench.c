@@ -24,6 +24,9 @@
 #include "scratch.h"
 #include "tasks.h"
 
+/* Calls that are timed to see what the clock counts. */
+#define COUNT_TRIES	16
+
 struct suite suite = { .cpu = -1 };
 
 static struct fingerprint notes;	/* what is said of this case beside its figures */
@@ -327,6 +330,25 @@ static void bail_out(const char *fmt, ...)
 	exit(1);
 }
 
+/* Then the same takes the same time, but for interrupts. */
+static bool clock_counts(void)
+{
+	__u64 took[COUNT_TRIES], start;
+	unsigned int i, j, same = 0;
+	pid_t parent = getppid();
+	struct bench b = { .arg = &parent };
+
+	for (i = 0; i < COUNT_TRIES; i++) {
+		start = now();
+		bench_getppid(&b, 256);
+		took[i] = now() - start;
+		for (j = 0; j < i; j++)
+			same += took[i] == took[j];
+	}
+	/* Of all pairs, at least half. */
+	return same * 4 > COUNT_TRIES * (COUNT_TRIES - 1);
+}
+
 /* A baseline that grows by each run would follow a regression. */
 static bool same_file(const char *a, const char *b)
 {
@@ -363,6 +385,8 @@ static void fsbench_init(void)
 	if (o->results && o->baseline && same_file(o->results, o->baseline))
 		bail_out("FSBENCH_BASELINE and FSBENCH_RESULTS are one file, \"%s\"",
 			 o->baseline);
+	if (o->icount && !clock_counts())
+		bail_out("FSBENCH_ICOUNT=1, but the clock does not count instructions");
 	if (results_open(o->results, err, sizeof(err)))
 		bail_out("FSBENCH_RESULTS: %s", err);
 	/* Too large a file is an error, not a signal. */

@@ -376,6 +376,7 @@ void sandwich_record(struct sandwich *s)
 			const struct sandwich_case *c = &s->cases[i];
 
 			if (!c->estimated || c->unit != UNIT_TIME ||
+			    fabs(log(c->boot[j].time / c->boot[j - 2].time)) > LN_RATIO_MAX ||
 			    is_stored(s->calibration, c, calibration_boots(a, b)))
 				continue;
 			calibration_record(s->calibration, c->digest, c->name, a, b,

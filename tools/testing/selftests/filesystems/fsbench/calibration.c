@@ -17,7 +17,6 @@
 
 #define MAGIC		"fsbench-calibration 1"
 /* No two boots of one kernel differ by more than a factor of 1000. */
-#define LN_RATIO_MAX	7
 #define LINE_MAX_LEN	512
 
 /**

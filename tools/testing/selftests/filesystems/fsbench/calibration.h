@@ -13,14 +13,14 @@
 #ifndef FSBENCH_CALIBRATION_H
 #define FSBENCH_CALIBRATION_H
 
-#ifndef __SANE_USERSPACE_TYPES__
-#define __SANE_USERSPACE_TYPES__
-#endif
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Of one case: it differs where the digest or the name does. */
+/* What no two boots of one kernel differ by. */
+#define LN_RATIO_MAX	7
+
 struct pair {
 	__u64 key;
 	__u64 boots;

@@ -3,7 +3,8 @@
 #	$(TEST_GEN_PROGS): $(FSBENCH_SRCS)
 
 FSBENCH_CFLAGS := -O2 -g
-CFLAGS += -Wall $(FSBENCH_CFLAGS) $(KHDR_INCLUDES)
+# __u64 is what %llu takes, on each architecture.
+CFLAGS += -Wall $(FSBENCH_CFLAGS) -D__SANE_USERSPACE_TYPES__ $(KHDR_INCLUDES)
 # The results say how the program was compiled.
 CFLAGS += -DFSBENCH_CFLAGS='"$(subst ",,$(FSBENCH_CFLAGS) $(USERCFLAGS))"'
 # Threads and semaphores are in a library of their own before glibc 2.34.

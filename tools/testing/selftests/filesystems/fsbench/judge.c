@@ -63,7 +63,7 @@ const char *verdict_title(enum verdict v)
  */
 bool judge_disturbed(const struct result *r)
 {
-	return r->disturbed * 100 > r->batches * DISTURBED_PERCENT;
+	return (double)r->disturbed * 100 > (double)r->batches * DISTURBED_PERCENT;
 }
 
 /* Return: NULL, or why nothing can be concluded from this. */
@@ -217,16 +217,6 @@ unsigned int judge_keys(const struct fingerprint *a, const struct fingerprint *b
 /* What a case says of its filesystem: all of it must be equal. */
 static const char * const case_must[] = { "fs", "device", "mkfs", "block", "mount", "tasks" };
 
-static const char *case_key(const struct fp_key *keys, unsigned int nr, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (!strcmp(keys[i].name, name))
-			return keys[i].value;
-	return "none";
-}
-
 /**
  * judge_case_must() - is this among the keys of a case that must be equal?
  */
@@ -255,9 +245,11 @@ unsigned int judge_case_keys(const struct rcase *a, const struct rcase *b, char 
 				unit_words[b->r.unit].each);
 	}
 	for (i = 0; i < ARRAY_SIZE(case_must); i++) {
-		const char *va = case_key(a->extra, a->nr_extra, case_must[i]);
-		const char *vb = case_key(b->extra, b->nr_extra, case_must[i]);
+		const char *va = rcase_word(a, case_must[i]);
+		const char *vb = rcase_word(b, case_must[i]);
 
+		va = va ? va : "none";
+		vb = vb ? vb : "none";
 		if (!strcmp(va, vb))
 			continue;
 		n++;
@@ -369,9 +361,9 @@ bool judge_merge(const struct results *res, const char *program, const char *nam
 unsigned int judge_tasks(const struct rcase *c)
 {
 	const char *word = rcase_word(c, "tasks");
-	unsigned long n = word ? strtoul(word, NULL, 10) : 1;
 
-	return n > 1 && n < 1000000 ? n : 1;
+	/* The reader has seen to it that it is a number. */
+	return word ? strtoul(word, NULL, 10) : 1;
 }
 
 /**

@@ -172,7 +172,7 @@ static bool settled(unsigned long objects)
  * memory_before() - a reading before memory is taken
  *
  * What the caller dirtied in the file system of its working directory is written
- * back, and what was freed until now is waited for, a second at most.
+ * back, and what was freed until now is waited for, some seconds at most.
  *
  * @objects: how many times the same will be done
  */

@@ -5,9 +5,6 @@
 #ifndef FSBENCH_MEMORY_H
 #define FSBENCH_MEMORY_H
 
-#ifndef __SANE_USERSPACE_TYPES__
-#define __SANE_USERSPACE_TYPES__
-#endif
 #include <linux/types.h>
 
 const char *memory_missing(void);

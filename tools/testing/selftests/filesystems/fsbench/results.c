@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "options.h"
 #include "results.h"
 
 #define KTAP_PREFIX	"# fsbench: "
@@ -642,6 +643,11 @@ static int parse_case(struct parser *p, struct run *run, const char *name, char 
 			seen |= 1u << i;
 			has_count |= !strcmp(key, "unexpected_results");
 		} else {
+			if (rcase_word(c, key))
+				return bad_line(p, "%s is there twice", key);
+			if (!strcmp(key, "tasks") &&
+			    (parse_count(value, &v) || !v || v > TASKS_MAX))
+				return bad_line(p, "tasks=%s is not a number of tasks", value);
 			c->extra = grow(c->extra, c->nr_extra, sizeof(*c->extra));
 			snprintf(c->extra[c->nr_extra].name, FP_NAME_MAX, "%.*s",
 				 FP_NAME_MAX - 1, key);

@@ -7,9 +7,6 @@
 #ifndef FSBENCH_STATS_H
 #define FSBENCH_STATS_H
 
-#ifndef __SANE_USERSPACE_TYPES__
-#define __SANE_USERSPACE_TYPES__
-#endif
 #include <linux/types.h>
 #include <stddef.h>
 

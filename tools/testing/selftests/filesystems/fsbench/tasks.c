@@ -32,8 +32,11 @@
 
 /* Has a round ended? Asked this often, once it should have. */
 #define POLL_NS		200000ull
-/* A round that takes so much longer than it should does not end. */
-#define HANG_NS		(5 * NSEC_PER_SEC)
+/* A round that takes so much longer than it should does not end; others may be busy. */
+#define HANG_NS		(15 * NSEC_PER_SEC)
+
+/* Some milliseconds: who has the CPU of another one may want this one, too. */
+#define SPINS		10000000ul
 
 #define load(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define store(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
@@ -78,13 +81,16 @@ struct tasks {
 /* Return when all others are here as well. */
 static void start_together(struct tasks *t)
 {
+	unsigned long spins;
+
 	if (increment(&t->arrived) == t->taking_part) {
 		t->start = now();
 		store(&t->go, true);
 	}
 	/* A sleeper would be woken after the one that woke it. */
-	while (!load(&t->go))
-		;
+	for (spins = 1; !load(&t->go); spins++)
+		if (spins % SPINS == 0)
+			sched_yield();
 }
 
 /*

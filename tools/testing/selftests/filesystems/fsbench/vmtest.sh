@@ -28,7 +28,7 @@ usage()
 	Environment, besides the variables of the suites:
 	VMTEST_SUITES   directory with xattr_perf and btrfs_remap_perf, built (..)
 	VMTEST_FSBENCH  the tool fsbench (beside this script, or in PATH)
-	VMTEST_WORK     directory for what is made on the way (one that is removed)
+	VMTEST_WORK     keeps what is made on the way in a new directory in this one
 	VMTEST_TIMEOUT  seconds until a guest is taken to hang (300)
 	VMTEST_MEMORY   MiB of memory (2048)
 	VMTEST_CPUS     number of CPUs (2; with --icount always 1)
@@ -292,12 +292,25 @@ prepare()
 	fi
 }
 
+# may_append FILE: is it, or can it become, a results file of ours?
+may_append()
+{
+	[ ! -L "$1" ] || die "$1: a link"
+	[ ! -e "$1" ] || [ -f "$1" ] || die "$1: not a regular file"
+	[ ! -s "$1" ] || [ "$(head -c 17 "$1" | tr -d '\0')" = "fsbench-results 1" ] ||
+		die "$1: not a results file, nothing written"
+	if [ -e "$1" ]; then [ -w "$1" ]; else [ -d "$(dirname "$1")" ] && [ -w "$(dirname "$1")" ]; fi ||
+		die "$1: cannot be written"
+}
+
 # take_results FILE: appends them, and says what may be wrong with them
 take_results()
 {
-	local said
+	local said skip=1
 
-	cat "$work/results" >>"$1" || die "$1: cannot be written"
+	# The first line of a file names the format, once.
+	[ ! -s "$1" ] || skip=2
+	tail -n "+$skip" "$work/results" >>"$1" || die "$1: cannot be written"
 	[ -n "$fsbench" ] || return 0
 	said=$("$fsbench" check "$work/results" 2>&1) && return
 	echo "vmtest: ${said/#fsbench: $work\/results/results}" >&2
@@ -309,7 +322,8 @@ run()
 	local status
 
 	: "${kernel:=/boot/vmlinuz-$(uname -r)}"
-	kernel=$(realpath "$kernel")
+	[ -z "$out" ] || may_append "$out"
+	kernel=$(realpath -m "$kernel")
 	prepare "$kernel"
 	make_initramfs "$kernel" "$@"
 	exec {ktap_out}>&1
@@ -317,7 +331,10 @@ run()
 	[ ! -t 1 ] || exec {terminal}>/dev/null
 	boot "$kernel" "${kernel##*/}"
 	status=$?
-	if [ -n "$out" ] && [ -s "$work/results" ]; then
+	if [ ! -s "$work/results" ]; then
+		echo "vmtest: no results: was there any such case?" >&2
+		status=1
+	elif [ -n "$out" ]; then
 		take_results "$out" || status=1
 	fi
 	return "$status"
@@ -327,12 +344,12 @@ sandwich()
 {
 	local control patched failed=0 files=() i kind image verdict
 
-	control=$(realpath "$1") patched=$(realpath "$2")
+	control=$(realpath -m "$1") patched=$(realpath -m "$2")
 	shift 2
 	[ -n "$fsbench" ] || die "no fsbench to judge with (VMTEST_FSBENCH)"
 	prepare "$control" "$patched"
 	: "${out:=$work/sandwich}"
-	mkdir -p "$out" && rm -f "$out"/*-{control,patched}.{txt,ktap} || exit 2
+	mkdir -p "$out" && rm -f "$out"/[0-9]*-{control,patched}.{txt,ktap} || exit 2
 	for ((i = 1; i <= 2 * sandwiches + 1; i++)); do
 		kind=control image=$control
 		((i % 2)) || { kind=patched; image=$patched; }
@@ -347,11 +364,7 @@ sandwich()
 		take_results "$out/$i-$kind.txt" || failed=1
 		files+=("$out/$i-$kind.txt")
 	done
-	if "$fsbench" --help | grep -q 'fsbench sandwich'; then
-		"$fsbench" sandwich "${files[@]}"
-	else
-		"$fsbench" compare ${icount:+--threshold 0.2} "${files[@]:0:2}"
-	fi
+	"$fsbench" sandwich "${files[@]}"
 	verdict=$?
 	[ "$failed" = 0 ] || verdict=1
 	return "$verdict"
@@ -380,9 +393,9 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-[[ $sandwiches =~ ^[1-9][0-9]?$ ]] || die "-n $sandwiches: not a number from 1 to 99"
+[[ $sandwiches =~ ^[1-9][0-9]?$ && $sandwiches -le 31 ]] || die "-n $sandwiches: not a number from 1 to 31"
 for name in VMTEST_TIMEOUT VMTEST_MEMORY VMTEST_CPUS VMTEST_JOBS; do
-	[[ ${!name:-1} =~ ^[1-9][0-9]*$ ]] || die "$name=${!name}: not a number"
+	[[ ${!name:-1} =~ ^[1-9][0-9]{0,6}$ ]] || die "$name=${!name}: not a number"
 done
 [[ ${VMTEST_ACCEL:-kvm} =~ ^(kvm|tcg)$ ]] || die "VMTEST_ACCEL=$VMTEST_ACCEL: not kvm or tcg"
 
@@ -393,12 +406,14 @@ for suite in $suites; do
 	fragments+=("$(realpath "$where/$suite/config")")
 done
 fsbench=${VMTEST_FSBENCH:-$here/fsbench}
+[ -x "$fsbench" ] || [ -z "${VMTEST_FSBENCH-}" ] || die "VMTEST_FSBENCH=$fsbench: not a program"
 [ -x "$fsbench" ] || fsbench=$(command -v fsbench)
-work=${VMTEST_WORK:-}
-if [ -z "$work" ]; then
+if [ -n "${VMTEST_WORK-}" ]; then
+	mkdir -p "$VMTEST_WORK" && work=$(mktemp -d "$VMTEST_WORK/vmtest.XXXXXX") || exit 2
+else
 	temporary=$(mktemp -d "${TMPDIR:-/tmp}/vmtest.XXXXXX") || exit 2
 	work=$temporary
 fi
-mkdir -p "$work" && work=$(realpath "$work") || exit 2
+work=$(realpath "$work") || exit 2
 accel_found=tcg variation=1
 "$action" "${args[@]}"

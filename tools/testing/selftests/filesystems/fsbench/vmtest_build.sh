@@ -25,6 +25,7 @@ compile()
 {
 	local image status start=$SECONDS
 
+	rm -f "$out/bzImage-$kind"
 	image=$(make -s -C "$out/src" O="$out/obj" image_name)
 	# The same identity for both: it is among what random numbers are made of.
 	"${end_with_us[@]}" make -C "$out/src" O="$out/obj" -j"${VMTEST_JOBS:-$(nproc)}" \
@@ -43,8 +44,11 @@ compile()
 	clear_progress
 	[ "$status" = 0 ] || die "$kind: the build failed, see $out/build.log:" \
 		"$(grep -m 1 -E 'error:|Error |\*\*\*' "$out/build.log")"
-	cp "$out/obj/$image" "$out/bzImage-$kind"
-	cp "$out/obj/.config" "$out/config-$kind"
+	# Never half of one.
+	if ! { cp "$out/obj/.config" "$out/config-$kind" && cp "$out/obj/$image" "$out/image.new" &&
+	       mv "$out/image.new" "$out/bzImage-$kind"; }; then
+		die "$out: cannot be written"
+	fi
 }
 
 build()
@@ -56,9 +60,18 @@ build()
 	[ -n "$out" ] || die "--build needs -o DIR"
 	ksrc=$(realpath "$1")
 	for patch in "${patches[@]}"; do
-		[ -r "$patch" ] || die "$patch: no such patch"
+		{ [ -r "$patch" ] && [ ! -d "$patch" ]; } || die "$patch: no such patch"
 	done
-	mkdir -p "$out"/{src,obj} && out=$(realpath "$out") || exit 2
+	out=$(realpath -m "$out")
+	case $out/ in
+	"$ksrc"/*)	die "-o $out: inside the tree, which is only read" ;;
+	esac
+	case $ksrc/ in
+	"$out"/*)	die "-o $out: holds the tree, which is only read" ;;
+	esac
+	# What is in there that the tree has not is deleted.
+	[ ! -e "$out/src" ] || [ -e "$out/vmtest" ] || die "$out/src: not made by --build"
+	mkdir -p "$out"/{src,obj} && : >"$out/vmtest" || exit 2
 	: >"$out/build.log"
 	touch "$out/patched"
 
@@ -80,6 +93,7 @@ build()
 	cmp -s "$out/obj/.config" "$out/config-control" || rm -f "$out/bzImage-control"
 	[ -e "$out/bzImage-control" ] || compile
 	: >"$out/patched"
+	rm -f "$out/bzImage-patched"
 	[ "${#patches[@]}" != 0 ] || return 0
 	for patch in "${patches[@]}"; do
 		if ! patch -d "$out/src" -p1 -N -f --no-backup-if-mismatch \
