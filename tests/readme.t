@@ -29,10 +29,10 @@ measures()
 {
 	local out
 
-	out=$(FSBENCH_ROUNDS=3 "$dir/xattr_perf_test" -f open_close) &&
-		grep -q 'open_close.tmpfs.alone ns_per_op=.* fs=tmpfs' <<<"$out" &&
-		grep -q '^ok 1 open_close.tmpfs.alone$' <<<"$out" &&
-		grep -q '^ok 2 open_close.xfs.alone' <<<"$out"
+	out=$(FSBENCH_ROUNDS=3 "$dir/xattr_perf_test" -f lookup) &&
+		grep -q 'lookup.tmpfs.access ns_per_op=.* fs=tmpfs' <<<"$out" &&
+		grep -q '^ok 1 lookup.tmpfs.access$' <<<"$out" &&
+		grep -q '^ok 2 lookup.xfs.access' <<<"$out"
 }
 
 variables()

@@ -71,7 +71,7 @@ appended()
 {
 	vm -o results -- -r control.getppid && fsbench check results && [ "$(grep -c '^run ' results)" = 16 ] ||
 		show || return
-	fails vm -o results -- -r no.such.case && grep -q "no results: was there any such case" err || show
+	fails vm -o results -- -r no.such.case && grep -q "no results: is there such a case" err || show
 }
 t "results are appended, and a case that is not there is none" appended
 # It need not be tried again.

@@ -332,8 +332,8 @@ run()
 	boot "$kernel" "${kernel##*/}"
 	status=$?
 	if [ ! -s "$work/results" ]; then
-		echo "vmtest: no results: was there any such case?" >&2
-		status=1
+		# The harness is content with no case of that name.
+		[ $# = 0 ] || { echo "vmtest: no results: is there such a case?" >&2; status=1; }
 	elif [ -n "$out" ]; then
 		take_results "$out" || status=1
 	fi
