@@ -33,6 +33,13 @@
 #define ALPHA_FAMILY		0.05
 /* Quantile of what must be added to a limit so that a change goes beyond it. */
 #define FOUND			0.95
+/*
+ * Counted instructions are exact from boot to boot, even where the rounds of each
+ * differ. But where these differ by more than 5 % the same work meets the memory in
+ * another state each time, and so it does on another kernel: cold inodes of ext4
+ * counted 2 % apart on kernels that treat them alike.
+ */
+#define COUNTED_WITHIN		0.015
 /* A change so much larger than the drift is not the drift's. */
 #define DRIFT_DWARFED		10
 /* Thousandths of a percent: what is worth a verdict. */
@@ -230,6 +237,9 @@ void sandwich_estimate(const struct boot_value *boot, unsigned int nr_boots,
 	if (counted) {
 		e->noise = NOISE_COUNTED;
 		e->se = fabs(e->drift) * M_SQRT1_2 * factor;
+		e->within = within_boots(boot, k);
+		if (e->within < COUNTED_WITHIN)
+			e->within = 0;
 		e->drift_limit = log1p(THRESHOLD_COUNTED / 100000.0);
 		return;
 	}

@@ -164,7 +164,8 @@ start_qemu()
 		# What is still random comes from the command line and the clock.
 		append+=" vmtest.boot=$variation"
 	else
-		options+=(-accel "$2" -smp "${VMTEST_CPUS:-2}")
+		# With threads QEMU lets a CPU run code that another one is changing.
+		options+=(-accel "${2/%tcg/tcg,thread=single}" -smp "${VMTEST_CPUS:-2}")
 		append+=" vmtest.accel=$2"
 	fi
 	rm -f "$work/results"
