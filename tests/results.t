@@ -551,4 +551,30 @@ size()
 	[ "$start" -lt 1000000 ] && says "^0 regressions, 0 improvements, 1000 without" || { echo "$start us"; return 1; }
 }
 t "1000 cases of 15 rounds are compared in 1 s and 16 MiB" size
+# What nobody can read is no result.
+full()
+{
+	local command
+
+	for command in "show good" "check good" "compare good good"; do
+		# shellcheck disable=SC2086 # words
+		"$FSBENCH_BUILD/fsbench" $command >/dev/full 2>err
+		[ $? = 2 ] && grep -q "^fsbench: standard output: No space left on device$" err ||
+			{ cat err; return 1; }
+	done
+}
+t "standard output that is full is an error" full
+
+# A number of tasks is one.
+tasks_words()
+{
+	local tasks
+
+	for tasks in 0 abc -2 2x 1025 99999999999999999999 "2 tasks=4"; do
+		sed "/^[a-z_.]*[0-9]* ns_per_op=/ s/\$/ tasks=$tasks/" good >bad
+		cmp -s good bad || gives 2 check bad || return
+		! grep -q tasks bad || grep -q "tasks" err || { cat err; return 1; }
+	done
+}
+t "tasks= that is no number of tasks is refused" tasks_words
 plan

@@ -8,6 +8,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -722,6 +723,14 @@ static void help(void)
 	       "2 unusable input or usage, 3 inconclusive, 4 not comparable.\n");
 }
 
+/* What nobody can read is no result. */
+static int flushed(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return usage_error("standard output: %s", strerror(errno));
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int i;
@@ -742,7 +751,7 @@ int main(int argc, char **argv)
 				return 0;
 			}
 		}
-		return commands[i].run(argc - 1, argv + 1);
+		return flushed(commands[i].run(argc - 1, argv + 1));
 	}
 	return usage_error("unknown command %s", argv[1]);
 }

@@ -135,6 +135,8 @@ void gate(struct bench *b, const struct plan *p, const struct result *r, __u64 d
 	snprintf(why, sizeof(why), "threshold=%u.%03u%% confirmed=%u/%u%s%s%s%s",
 		 threshold / 1000, threshold % 1000, confirmed, repeats,
 		 c.why ? " reason=\"" : "", c.why ? c.why : "", c.why ? "\"" : "",
+		 c.verdict == IMPROVEMENT && b->nr_tasks ?
+		 " hint=\"improvement of several tasks, see that of one\"" :
 		 c.verdict == IMPROVEMENT ? " hint=\"improvement, refresh the baseline\"" :
 		 c.verdict == REGRESSION && b->control ?
 		 " hint=\"every system call is slower, or the machine is\"" : "");

@@ -298,7 +298,8 @@ static bool calibrate(struct bench *b, struct plan *p)
 	/* The harness would kill the case in the middle of its first round. */
 	if (each * p->ops > CASE_NS / 4) {
 		snprintf(b->why, sizeof(b->why),
-			 "%lu operations a round take %llu s, more than %llu", p->ops,
+			 "%s%lu operations a round take %llu s, more than %llu",
+			 suite.options.ops ? "FSBENCH_OPS: " : "", p->ops,
 			 each * p->ops / NSEC_PER_SEC, CASE_NS / 4 / NSEC_PER_SEC);
 		return false;
 	}
