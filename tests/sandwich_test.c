@@ -129,7 +129,7 @@ TEST(counted)
 	struct estimate e;
 
 	fill(b, time, 3);
-	b[1].within = 0.01;
+	b[1].within = 0.002;
 	sandwich_estimate(b, 3, 20, 1, true, &e);
 	EXPECT_EQ(NOISE_COUNTED, e.noise);
 	EXPECT_EQ(0, e.se);

@@ -299,6 +299,7 @@ static void check_acl(struct bench *b)
 #define ASK(function, ...)						\
 	BENCH(function, &self->f, .before_batch = self->f.cold ? drop : NULL,	\
 	      .max_batch = self->f.cold ? FILES : 0,			\
+	      .cycle = self->f.cold ? 8 : 0,				\
 	      .prove = self->f.cold ? prove_used : NULL, ##__VA_ARGS__)
 
 TEST_F(acl, access)
