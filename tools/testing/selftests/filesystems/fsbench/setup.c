@@ -151,11 +151,15 @@ bool cold_drop(const char *probe)
 	fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	/* What was used of late may be spared once, or somebody else is about to do it. */
-	for (try = 0; try < 10 && !ok; try++) {
-		if (try > 1)
+	/*
+	 * What was used of late is spared once, buffers of xfs twice: else some runs
+	 * find them in memory. Again if somebody else was about to drop the same.
+	 */
+	for (try = 0; try < 5 && !ok; try++) {
+		if (try)
 			nanosleep(&pause, NULL);
-		ok = cold_mark(probe) && write(fd, "2", 1) == 1 && cold_was(probe);
+		ok = cold_mark(probe) && write(fd, "2", 1) == 1 && write(fd, "2", 1) == 1 &&
+		     write(fd, "2", 1) == 1 && cold_was(probe);
 	}
 	close(fd);
 	return ok;
