@@ -25,7 +25,7 @@ declare -A cases=(
 	[differs]=remap.btrfs_1.differs [copy]=remap.btrfs_1.copy
 	[read_write]=remap.btrfs_1.read_write [reference]=remap.btrfs_1.clone
 )
-declare -A before=([flistxattr]=1 [fsetxattr]=1 [getppid]=3 [clone]=1)
+declare -A before=([flistxattr]=1 [fsetxattr]=3 [getppid]=3 [clone]=1)
 
 # When: the operation, how many rounds are complete then, and of which round the
 # result is proved next. With one operation a round, calibration takes 5 of them.
