@@ -300,8 +300,11 @@ may_append()
 	[ ! -e "$1" ] || [ -f "$1" ] || die "$1: not a regular file"
 	[ ! -s "$1" ] || [ "$(head -c 17 "$1" | tr -d '\0')" = "fsbench-results 1" ] ||
 		die "$1: not a results file, nothing written"
-	if [ -e "$1" ]; then [ -w "$1" ]; else [ -d "$(dirname "$1")" ] && [ -w "$(dirname "$1")" ]; fi ||
-		die "$1: cannot be written"
+	if [ -e "$1" ]; then
+		[ -w "$1" ] || die "$1: cannot be written"
+	else
+		[ -w "$(dirname "$1")" ] || die "$1: cannot be written"
+	fi
 }
 
 # take_results FILE: appends them, and says what may be wrong with them
@@ -394,7 +397,8 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-[[ $sandwiches =~ ^[1-9][0-9]?$ && $sandwiches -le 31 ]] || die "-n $sandwiches: not a number from 1 to 31"
+[[ $sandwiches =~ ^[1-9][0-9]?$ && $sandwiches -le 31 ]] ||
+	die "-n $sandwiches: not a number from 1 to 31"
 for name in VMTEST_TIMEOUT VMTEST_MEMORY VMTEST_CPUS VMTEST_JOBS; do
 	[[ ${!name:-1} =~ ^[1-9][0-9]{0,6}$ ]] || die "$name=${!name}: not a number"
 done
