@@ -53,7 +53,7 @@ cold=acl.xfs_small_cold.getxattr
 t "as it should be: ACLs" right acl_perf_test acl.tmpfs_small.access acl.xfs_large_cold.access \
 	acl.ext4_small_cold.open acl.btrfs_none_cold.getxattr
 t "as it should be: values" right xattr_value_test xattr_get.xfs_16_leaf.fgetxattr \
-	xattr_get.xfs_4k.fgetxattr xattr_get.ext4_4k.fgetxattr xattr_set.ext4_256.create
+	xattr_get.xfs_4k.fgetxattr xattr_get.ext4_4k.fgetxattr xattr_set.ext4_256.replace
 t "root is not refused" wrong root acl_perf_test acl.tmpfs_none.access acl.xfs_small.open "$cold"
 t "an ACL that is not there refuses nobody" wrong no-acl acl_perf_test acl.tmpfs_small.access \
 	acl.ext4_small.open
@@ -64,7 +64,7 @@ t "inodes that stay in memory after the set-up" wrong warm-later acl_perf_test "
 t "inodes that cannot be marked are skipped" skipped F_SET_RW_HINT no-mark acl_perf_test "$cold"
 t "all in the inode" wrong inline xattr_value_test xattr_get.xfs_16_leaf.fgetxattr \
 	xattr_get.xfs_256.fgetxattr xattr_get.xfs_4k.fgetxattr xattr_get.ext4_256.fgetxattr \
-	xattr_set.ext4_256.create
+	xattr_set.ext4_256.replace
 t "a large ACL in the inode" wrong inline acl_perf_test acl.xfs_large_cold.access
 t "all in blocks" wrong outside xattr_value_test xattr_get.xfs_16.fgetxattr \
 	xattr_get.ext4_16.fgetxattr xattr_set.xfs_16.replace

@@ -317,6 +317,7 @@ FIXTURE_VARIANT(xattr_set) {
 	size_t size;
 	enum place place;
 	bool rest;			/* not in the default set */
+	bool no_create;			/* not this part of it */
 };
 
 FIXTURE_VARIANT_ADD(xattr_set, tmpfs_16) { .fstype = "tmpfs", .size = 16 };
@@ -329,7 +330,10 @@ FIXTURE_VARIANT_ADD(xattr_set, xfs_4k) {
 };
 
 FIXTURE_VARIANT_ADD(xattr_set, ext4_16) { .fstype = "ext4", .size = 16, .place = IN_INODE };
-FIXTURE_VARIANT_ADD(xattr_set, ext4_256) { .fstype = "ext4", .size = 256, .place = IN_BLOCK };
+/* A block is allocated each time: on a kernel that allocates at random it varies. */
+FIXTURE_VARIANT_ADD(xattr_set, ext4_256) {
+	.fstype = "ext4", .size = 256, .place = IN_BLOCK, .no_create = true
+};
 
 FIXTURE_VARIANT_ADD(xattr_set, ext4_4k) {
 	.fstype = "ext4_ea_inode", .size = 4096, .place = EA_INODE, .rest = true
@@ -352,9 +356,10 @@ static void prove_resized(struct __test_metadata *const _metadata, struct values
 
 FIXTURE_SETUP(xattr_set)
 {
+	bool left_out = variant->no_create && !strcmp(_metadata->name, "create");
 	const char *why;
 
-	if (!BENCH_DEFAULT(!variant->rest) || !SCRATCH(variant->fstype))
+	if (!BENCH_DEFAULT(!variant->rest && !left_out) || !SCRATCH(variant->fstype))
 		return;
 	if (!set_up(_metadata, &self->v, variant->fstype, variant->size, variant->place, false,
 		    &why))
