@@ -87,21 +87,11 @@ FIXTURE_VARIANT_ADD(remap, xfs_1m) {
 	.fstype = "xfs", .slots = 2, .ops = 32, .max_ops = 32
 };
 
-/* Pages of their own: where a buffer lies must not differ between two runs. */
-static char *pages(struct __test_metadata *const _metadata, size_t size)
-{
-	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	ASSERT_TRUE(p != MAP_FAILED);
-	return p;
-}
-
 /* Data that cannot be compressed, and no two blocks of it are equal. */
 static char *noise(struct __test_metadata *const _metadata, size_t size)
 {
 	static __u64 state = 88172645463325252ull;
-	char *p = pages(_metadata, size);
+	char *p = bench_pages(_metadata, size);
 	size_t i;
 
 	for (i = 0; i + sizeof(state) <= size; i += sizeof(state)) {
@@ -176,7 +166,7 @@ static void new_data(struct __test_metadata *const _metadata, struct remap *r)
 	r->src_data = noise(_metadata, 2 * half);
 	memcpy(r->src_data + half, r->src_data, half);
 	r->dst_data = noise(_metadata, 2 * half + r->len);
-	r->buf = pages(_metadata, r->len);
+	r->buf = bench_pages(_metadata, r->len);
 	r->place = calloc((r->slots + 1) * (r->len / r->block), sizeof(*r->place));
 	r->range = calloc(1, sizeof(*r->range) + sizeof(r->range->info[0]));
 	ASSERT_TRUE(r->place && r->range);

@@ -147,6 +147,16 @@ static inline bool __bench_slabinfo(struct __test_metadata *const _metadata,
 	return !bench_no_memory();
 }
 
+/* Pages of their own: where a buffer lies must not differ between two runs. */
+static inline void *bench_pages(struct __test_metadata *const _metadata, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	ASSERT_TRUE(p != MAP_FAILED);
+	return p;
+}
+
 /*
  * SCRATCH() - a fresh file system of the given type, as the working directory
  *

@@ -64,7 +64,7 @@ static int watch_error;			/* why nobody can tell what disturbed us */
 struct samples {
 	__u64 *v;
 	size_t cap, nr, nr_other;
-	__u64 ns, ops;			/* of the undisturbed ones; ns: of all tasks */
+	__u64 ns, ops;			/* of the undisturbed ones; tasks: in thousandths */
 	__u64 all_ops;
 	__u64 batches, preempted, migrated, stolen;
 	__u64 control[ROUNDS_MAX * CONTROL_BATCHES];

@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "memory.h"
 
 #define SLABINFO	"/proc/slabinfo"
@@ -136,12 +137,8 @@ static bool take_reading(struct caches *c)
 /* What waits for the end of a transaction is not the files' for long. */
 static void write_back(void)
 {
-	int fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	syncfs(fd);
-	close(fd);
+	if (!activity_sync())
+		snprintf(why, sizeof(why), "syncfs: %s", strerror(errno));
 }
 
 static void wait_for_rcu(void)
@@ -182,7 +179,7 @@ void memory_before(unsigned long objects)
 
 	*why = '\0';
 	write_back();
-	if (!take_reading(&before))
+	if (*why || !take_reading(&before))
 		return;
 	for (try = 0; try < SETTLE_TRIES; try++) {
 		wait_for_rcu();

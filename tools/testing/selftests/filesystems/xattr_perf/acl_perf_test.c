@@ -134,8 +134,8 @@ static bool set_up(struct __test_metadata *const _metadata, struct acl_files *f,
 	if (*why)
 		return false;
 	ASSERT_TRUE(user_root());
-	f->acl = pages(_metadata, sizeof(*f->acl));
-	f->seen = pages(_metadata, sizeof(*f->seen));
+	f->acl = bench_pages(_metadata, sizeof(*f->acl));
+	f->seen = bench_pages(_metadata, sizeof(*f->seen));
 	f->size = size ? make_acl(f->acl, size == BIG ? LARGE : 1, ACL_READ) : 0;
 	for (i = 0; i < f->nr; i++) {
 		snprintf(f->path[i], NAME_LEN, "file%u", i);

@@ -27,14 +27,4 @@ static inline bool may_lack_user_xattrs(const char *fstype)
 	       (!strcmp(fstype, "tmpfs") || !strcmp(fstype, "overlayfs"));
 }
 
-/* Pages of their own: where a buffer lies must not differ between two runs. */
-static inline void *pages(struct __test_metadata *const _metadata, size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	ASSERT_TRUE(p != MAP_FAILED);
-	return p;
-}
-
 #endif

@@ -57,8 +57,8 @@ static void open_file(struct __test_metadata *const _metadata, struct xattr_file
 	f->path = "file";
 	f->fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	ASSERT_LE(0, f->fd);
-	f->expected = pages(_metadata, sizeof(*f->expected));
-	f->seen = pages(_metadata, sizeof(*f->seen));
+	f->expected = bench_pages(_metadata, sizeof(*f->expected));
+	f->seen = bench_pages(_metadata, sizeof(*f->seen));
 	/* A security module or an ACL may have added names of its own. */
 	f->expected->len = flistxattr(f->fd, f->expected->list, sizeof(f->expected->list));
 	ASSERT_LE(0, f->expected->len);

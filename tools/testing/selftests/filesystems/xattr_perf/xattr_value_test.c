@@ -114,9 +114,9 @@ static bool set_up(struct __test_metadata *const _metadata, struct values *v,
 
 	v->size[0] = size;
 	v->size[1] = size + size / 4;
-	v->buf = pages(_metadata, v->size[1]);
+	v->buf = bench_pages(_metadata, v->size[1]);
 	for (i = 0; i < 2; i++) {
-		v->value[i] = pages(_metadata, v->size[1] + FILES);
+		v->value[i] = bench_pages(_metadata, v->size[1] + FILES);
 		fill(v->value[i], v->size[1] + FILES, i);
 	}
 	name_of(0, v->name);
