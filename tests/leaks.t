@@ -246,7 +246,7 @@ runner()
 	cp -a "$2" "$tree"
 	echo timeout=4 >"$tree/$fs/btrfs_remap_perf/settings"
 	start make -C "$tree/tools/testing/selftests" TARGETS=filesystems/btrfs_remap_perf \
-		FSBENCH_ROUNDS=100 run_tests
+		FSBENCH_ROUNDS=400 FSBENCH_OPS=5000 run_tests
 	within 20 gone || show "still running" || return
 	clean || return
 	grep -q '^not ok 1 .* # TIMEOUT 4 seconds$' out || show "no timeout" || return
