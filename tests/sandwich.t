@@ -470,6 +470,25 @@ calibrated()
 }
 t "ten of them make the noise known: Student's t with ten degrees" calibrated
 
+# The same 1.5 %, with and without what it takes.
+settled()
+{
+	local i
+
+	for i in 1 3 5 7; do boot c$i $i <<<"x.list 100"; done
+	for i in 2 4 6; do boot p$i $i <<<"x.list 101.5"; done
+	pairs 10 +0.001 >store
+	verdict 1 REGRESSION --calibration store c1 p2 c3 p4 c5 p6 c7 &&
+		grep -q "measured between many boots; threshold 1 %" out || return
+	pairs 10 +0.001 >store
+	verdict 0 "NO CHANGE" --calibration store c1 p2 c3 p4 c5 &&
+		grep -q "measured between boots; threshold 2 %" out || return
+	pairs 9 +0.001 >store
+	verdict 0 "NO CHANGE" --calibration store c1 p2 c3 p4 c5 p6 c7 &&
+		grep -q "measured between boots; threshold 2 %" out
+}
+t "ten of them and three sandwiches: a threshold of 1 %" settled
+
 # family N: one change that stands out alone, among N - 1 cases without
 family()
 {

@@ -530,6 +530,7 @@ static void print_noise(const struct sandwich *s)
 {
 	static const char * const source[] = {
 		[NOISE_MEASURED] = "measured between boots",
+		[NOISE_SETTLED] = "measured between many boots",
 		[NOISE_BOUND] = "not known, at least 0.83 % a boot, see --calibration",
 		[NOISE_COUNTED] = "instructions: what the controls differ by",
 		[NOISE_MEMORY] = "memory: what the controls differ by",

@@ -26,6 +26,8 @@
 #define BOOT_SIGMA_TASKS	0.10
 /* Stored control pairs that make the noise of one sandwich known. */
 #define PAIRS_NEEDED		10
+/* Sandwiches that, with as many pairs, tell 1 % from nothing: see "make simulate". */
+#define SANDWICHES_SETTLE	3
 /* From so many sandwiches on the median stands for them, not the mean. */
 #define MEDIAN_FROM		5
 /* Levels: of one case, both sides, and of all together. */
@@ -44,6 +46,7 @@
 #define DRIFT_DWARFED		10
 /* Thousandths of a percent: what is worth a verdict. */
 #define THRESHOLD_MEASURED	2000
+#define THRESHOLD_SETTLED	1000
 #define THRESHOLD_BOUND		5000
 #define SANDWICHES_MAX		(SANDWICH_BOOTS_MAX / 2)
 
@@ -76,6 +79,7 @@ unsigned int sandwich_threshold(const struct sandwich *s, const struct sandwich_
 {
 	static const unsigned int by_noise[] = {
 		[NOISE_MEASURED] = THRESHOLD_MEASURED,
+		[NOISE_SETTLED] = THRESHOLD_SETTLED,
 		[NOISE_BOUND] = THRESHOLD_BOUND,
 		[NOISE_COUNTED] = THRESHOLD_COUNTED,
 	};
@@ -244,7 +248,8 @@ void sandwich_estimate(const struct boot_value *boot, unsigned int nr_boots,
 		return;
 	}
 	if (nr_pairs >= PAIRS_NEEDED || k > 1) {
-		e->noise = NOISE_MEASURED;
+		e->noise = nr_pairs >= PAIRS_NEEDED && k >= SANDWICHES_SETTLE ?
+			   NOISE_SETTLED : NOISE_MEASURED;
 		e->df = nr_pairs + 2 * k - 2;
 		sigma = sqrt((squares / 2 + (k > 1 ? residual_squares(boot, k) : 0)) / e->df);
 	} else {
@@ -318,7 +323,7 @@ static unsigned int more_boots(const struct sandwich *s, const struct sandwich_c
 		/* The noise of several sandwiches would be known, if only just. */
 		if (e.noise == NOISE_BOUND)
 			e.df = 2 * (k + more) - 2;
-		else if (e.noise == NOISE_MEASURED)
+		else if (e.df)
 			e.df = c->e.df + 2 * more;
 		if (sandwich_reach(&e, 1 - strict_level(s) / 2) * scale <= limit)
 			return 2 * more;

@@ -15,7 +15,8 @@
 
 /* Where the noise between boots is known from. */
 enum noise {
-	NOISE_MEASURED,		/* stored control pairs, several sandwiches */
+	NOISE_MEASURED,		/* stored control pairs, or several sandwiches */
+	NOISE_SETTLED,		/* both, and no fewer than three sandwiches */
 	NOISE_BOUND,		/* not known: only bounded from below */
 	NOISE_COUNTED,		/* instructions: none but what the controls show */
 	NOISE_MEMORY,		/* nor has memory */
