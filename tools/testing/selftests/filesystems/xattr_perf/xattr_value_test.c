@@ -11,7 +11,7 @@
 #include "xattr.h"
 
 /* Files for a call that cannot be repeated on the same one. */
-#define FILES		64
+#define FILES		16
 
 /* An inode of xfs has no room for another one beside it. */
 static const char large[400];
