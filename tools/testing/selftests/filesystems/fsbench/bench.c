@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -221,6 +222,22 @@ void bench_pin(void)
 	suite.cpu = -1;
 }
 
+/*
+ * Where instructions are counted there is one CPU, and what a worker of the kernel
+ * does on it would be counted too. By number: sched_setscheduler() of musl refuses.
+ */
+static void keep_cpu(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &param);
+}
+
+static bool keeps_cpu(void)
+{
+	return syscall(SYS_sched_getscheduler, 0) == SCHED_FIFO;
+}
+
 /* The first case to come, in whichever process, begins the run. */
 static void begin(void)
 {
@@ -230,8 +247,12 @@ static void begin(void)
 	snprintf(settings, sizeof(settings), "rounds=%u device=%s", o->rounds,
 		 o->device == DEVICE_PATH ? "named" : o->device == DEVICE_LOOP ? "loop" :
 		 o->device == DEVICE_BRD ? "brd" : "auto");
-	if (results_start(program_invocation_short_name, settings, &suite.machine) && o->trace)
+	if (!results_start(program_invocation_short_name, settings, &suite.machine))
+		return;
+	if (o->trace)
 		results_record("warning text=\"FSBENCH_TRACE=1, but there are no trace cases\"");
+	if (o->icount && !keeps_cpu())
+		results_record("warning text=\"kernel workers may be counted: not SCHED_FIFO\"");
 }
 
 static void case_name(char *buf, size_t size, const char *fixture, const char *variant,
@@ -396,6 +417,8 @@ static void fsbench_init(void)
 	pthread_atfork(die_prepare, NULL, die_with_parent);
 	suite.cpu = o->cpu >= 0 ? o->cpu : machine_pick_cpu(&o->allowed);
 	fp_read(&suite.machine, suite.cpu);
+	if (o->icount)
+		keep_cpu();
 	/* Few operations a batch are not the same measurement. */
 	if (o->ops)
 		fp_set(&suite.machine, "suite.ops", "%lu", o->ops);
