@@ -126,7 +126,7 @@ only()
 
 # Rows that list names on tmpfs, or on overlayfs which is over it. A copy lists twice.
 listing_rows='xattr_list\.(tmpfs|overlayfs)_.*|xattr_many\.tmpfs_.*\.flistxattr_1'
-listing_rows+='|xattr_shared_table\.tmpfs\.flistxattr|attr_copy\.tmpfs_1\..*'
+listing_rows+='|xattr_shared_table\.tmpfs\.flistxattr|attr_copy\.tmpfs_(1|4)\..*'
 getting_rows='xattr_get\.(tmpfs|overlayfs)_.*|xattr_many\.tmpfs_.*\.fgetxattr_1'
 getting_rows+='|xattr_shared_table\.tmpfs\.fgetxattr'
 # A copy gets the values and sets them.

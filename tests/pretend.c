@@ -5,6 +5,8 @@
  *
  *	root		the user stays root
  *	no-acl		an ACL is not stored
+ *	no-acls		the kernel has none (this one fails)
+ *	no-space	there is none for 4096 bytes (this one fails)
  *	warm		nothing is dropped from memory
  *	warm-later	nothing after the set-up
  *	no-mark		inodes cannot be marked (this one fails)
@@ -76,6 +78,14 @@ int setresgid(gid_t rgid, gid_t egid, gid_t sgid)
 
 int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
 {
+	if (is("no-acls") && !strcmp(name, "system.posix_acl_access")) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	if (is("no-space") && size >= 4096) {
+		errno = ENOSPC;
+		return -1;
+	}
 	if (is("no-acl") && !strcmp(name, "system.posix_acl_access"))
 		return 0;
 	/* The set-up does it for the one file that others are copied from. */

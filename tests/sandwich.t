@@ -226,7 +226,8 @@ options()
 {
 	refused "unknown option --foo" --foo a p b && refused "needs a percentage" --threshold &&
 		refused "needs a file" --calibration && refused "5x: not a percentage" --threshold 5x a p b &&
-		refused "0: not a percentage" --threshold 0 a p b && refused "nowhere" nowhere p b
+		refused "0: not a percentage" --threshold 0 a p b && refused "nowhere" nowhere p b &&
+		refused "nowhere" --calibration fresh nowhere p b && [ ! -e fresh ]
 }
 t "bad options are named" options
 

@@ -85,6 +85,35 @@ all()
 }
 t "FSBENCH_ALL=1 adds what is not in the default set" all
 
+no_acls()
+{
+	skipped "no ACLs" no-acls acl_perf_test acl.tmpfs_small.access &&
+		skipped "no ACLs" no-acls acl_perf_test acl.tmpfs_none.access &&
+		skipped "no ACLs" no-acls acl_perf_test acl.xfs_none.getxattr
+}
+t "without ACLs in the kernel a file without one is skipped too" no_acls
+
+no_space()
+{
+	skipped "a value of this size does not fit" no-space xattr_value_test xattr_get.ext4_4k.fgetxattr &&
+		wrong no-space xattr_value_test xattr_get.xfs_4k.fgetxattr
+}
+t "no space is a reason on ext4, and a fault on xfs" no_space
+
+# Equal ones would be stored once on ext4.
+distinct()
+{
+	FSBENCH_ROUNDS=1 FSBENCH_OPS=16 strace -f -xx -s 300 -e trace=fsetxattr -o trace \
+		"$suite/xattr_value_test" -r xattr_set.ext4_256.remove >out 2>err </dev/null || show || return
+	sed -n 's/.*fsetxattr(\([0-9]*\), [^,]*, \("[^"]*"\), 256, .*CREATE.*/\1 \2/p' trace | sort -u >created
+	[ "$(wc -l <created)" -ge 2 ] && [ -z "$(cut -d' ' -f2 created | sort | uniq -d)" ] || show
+}
+if strace -qq -o trace true; then
+	t "no two files have the same value" distinct
+else
+	skip "no two files have the same value" "needs strace"
+fi
+
 without()
 {
 	make -s -C "$suite" OUTPUT="$PWD" PKG_CONFIG=false "$PWD/attr_copy_test" >out 2>err || show || return

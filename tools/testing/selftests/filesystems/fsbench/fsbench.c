@@ -632,14 +632,17 @@ static int sandwich_files(struct sandwich *s, char **paths)
 	return ret;
 }
 
-static int judge_files(struct sandwich *s, char **paths)
+/* @calibration: NULL, or a file for the control pairs; not made for bad input */
+static int judge_files(struct sandwich *s, char **paths, const char *calibration)
 {
 	unsigned int counts[NOT_MEASURED + 1] = { 0 };
-	char err[300];
+	char err[600];
 	int status = 0;
 
 	if (sandwich_files(s, paths))
 		return EXIT_USAGE;
+	if (calibration && calibration_open(s->calibration, calibration, err, sizeof(err)))
+		return usage_error("%s", err);
 	sandwich_judge(s);
 	sandwich_record(s);
 	print_sandwich(s, paths, counts);
@@ -649,7 +652,7 @@ static int judge_files(struct sandwich *s, char **paths)
 	       counts[INCONCLUSIVE], counts[NOT_COMPARABLE], counts[WRONG_ANSWER],
 	       counts[NOT_MEASURED]);
 	print_hidden(s->nr_hidden);
-	if (s->calibration && calibration_append(s->calibration, err, sizeof(err)))
+	if (calibration && calibration_append(s->calibration, err, sizeof(err)))
 		status = usage_error("the control pairs were not stored: %s", err);
 	if (counts[WRONG_ANSWER] || counts[REGRESSION])
 		return EXIT_REGRESSION;
@@ -666,7 +669,6 @@ static int cmd_sandwich(int argc, char **argv)
 	const char *path = NULL;
 	unsigned int threshold = 0;
 	struct sandwich s;
-	char err[600];
 	int arg, status;
 
 	for (arg = 1; arg < argc && !strncmp(argv[arg], "--", 2); arg += 2) {
@@ -688,12 +690,8 @@ static int cmd_sandwich(int argc, char **argv)
 				   SANDWICH_BOOTS_MAX, argc - arg);
 	sandwich_start(&s, argc - arg);
 	s.threshold = threshold;
-	if (path && calibration_open(&calibration, path, err, sizeof(err))) {
-		status = usage_error("%s", err);
-	} else {
-		s.calibration = path ? &calibration : NULL;
-		status = judge_files(&s, argv + arg);
-	}
+	s.calibration = path ? &calibration : NULL;
+	status = judge_files(&s, argv + arg, path);
 	calibration_free(&calibration);
 	sandwich_free(&s);
 	return status;

@@ -27,4 +27,11 @@ static inline bool may_lack_user_xattrs(const char *fstype)
 	       (!strcmp(fstype, "tmpfs") || !strcmp(fstype, "overlayfs"));
 }
 
+/* Nor have all block sizes of these room for much. */
+static inline bool may_not_fit(const char *fstype)
+{
+	return errno == ENOSPC && (!strcmp(fstype, "ext4") || !strcmp(fstype, "btrfs") ||
+				   !strcmp(fstype, "ext4_ea_inode"));
+}
+
 #endif
