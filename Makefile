@@ -30,7 +30,7 @@ help:
 	@echo 'make sandwich   CONTROL=bzImage PATCHED=bzImage, or PATCH=fix.patch [KSRC=DIR]: boots'
 	@echo '                control, patched, control and judges; N=2 twice, ICOUNT=1 exactly'
 	@echo 'make check      the tests of the project itself; TESTS="tests/a.t ..." for some of them'
-	@echo 'make check-kernels  the tests for which kernels are built: a quarter of an hour'
+	@echo 'make check-kernels  the tests for which kernels are built: half an hour'
 	@echo 'make benchmark  how well it measures, next to the plainest loop'
 	@echo 'make simulate   how often the judge of "fsbench sandwich" is right: some minutes'
 	@echo 'make patches    the series to post, in build/patches'

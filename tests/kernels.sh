@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # "make check-kernels": builds kernels, counts instructions on them, and looks
-# whether the counts can be believed. It takes a quarter of an hour.
+# whether the counts can be believed. It takes half an hour.
 
 # shellcheck disable=SC2015 # "A && B || show" is meant as it reads
 . "${BASH_SOURCE[0]%/*}/tap.sh"
