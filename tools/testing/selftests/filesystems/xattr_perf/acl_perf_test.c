@@ -151,8 +151,8 @@ static bool set_up(struct __test_metadata *const _metadata, struct acl_files *f,
 	}
 	/* Without ACLs there is no lookup, so nothing to measure on a file without one. */
 	*why = make_file(_metadata, "probe", f->seen, make_acl(f->seen, 1, 0), 0600);
-	if (!*why)
-		*why = f->cold ? prove_cold(_metadata, f->path[0]) : NULL;
+	if (!*why && f->cold)
+		*why = prove_cold(_metadata, f->path[0]);
 	if (!*why)
 		*why = prove_refused(_metadata, f, size);
 	if (*why)
