@@ -191,6 +191,14 @@ lacking()
 }
 t "a kernel that lacks something is told what" lacking
 
+# Else each would be computed anew, and calls that take one would cost that as well.
+random_numbers()
+{
+	stub 'dmesg | grep "random: crng init done" || exit 1'
+	stub_vm --icount && [ ! -s err ] || show
+}
+t "a guest that counts has random numbers from the start" random_numbers
+
 exact()
 {
 	"$vmtest" --sandwich "$kernel" "$kernel" --icount -o sandwich -- -r xattr_list.tmpfs_1.flistxattr \
@@ -200,6 +208,8 @@ exact()
 		[ "$(grep -c ' ns_per_op=.* mean=' sandwich/2-patched.ktap)" = 2 ] || show || return
 	grep -q 'processes_n # SKIP needs two CPUs, instructions are counted on one' sandwich/2-patched.ktap &&
 		grep -q 'machine clock .*unit=instructions' sandwich/2-patched.txt || show || return
+	# Whole batches only.
+	[ "$(grep -c ' ops=1200 .*batches=50 ' sandwich/2-patched.ktap)" = 2 ] || show || return
 	# The clock takes a large share of few instructions, and always the same.
 	fsbench compare sandwich/1-control.txt sandwich/2-patched.txt >out || show || return
 	[ "$(grep -c '+0.00%   0.00%  NO CHANGE$' out)" = 2 ] || show
