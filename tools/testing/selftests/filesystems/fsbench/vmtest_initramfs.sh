@@ -91,7 +91,11 @@ make_initramfs()
 		# The suites say which one they miss.
 		! file=$(command -v "$program") || put "$file" sbin
 	done
-	[ ! -e /etc/mke2fs.conf ] || { mkdir -p "$root/etc"; cp /etc/mke2fs.conf "$root/etc"; }
+	# Of mkfs.ext4; and libattr looks for its own at each name until it finds it.
+	mkdir -p "$root/etc"
+	for file in /etc/mke2fs.conf /etc/xattr.conf; do
+		[ ! -e "$file" ] || cp "$file" "$root/etc"
+	done
 	for suite in $suites; do
 		for program in "$where/$suite"/*_test; do
 			[ -x "$program" ] || die "$where/$suite: no program (VMTEST_SUITES)"
