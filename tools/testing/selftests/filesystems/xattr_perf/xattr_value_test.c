@@ -11,7 +11,7 @@
 #include "xattr.h"
 
 /* For a call that cannot be repeated on the same file; their values share a slab. */
-#define FILES		16
+#define FILES		24
 
 /* An inode of xfs has no room for another one beside it. */
 static const char large[400];
