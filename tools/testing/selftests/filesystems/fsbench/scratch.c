@@ -77,19 +77,24 @@ struct mkfs {
 	const char *name;
 	const char *fstype;
 	const char *package;
+	const char *needs;		/* of the kernel, beside the file system */
 	const char *argv[10];		/* the device follows */
 };
 
 static const struct mkfs mkfs_table[] = {
-	{ "btrfs", "btrfs", "btrfs-progs",
+	{ "btrfs", "btrfs", "btrfs-progs", NULL,
 	  { "mkfs.btrfs", "-q", "-f", "-K", "-L", LABEL, NULL } },
-	{ "xfs", "xfs", "xfsprogs",
+	{ "xfs", "xfs", "xfsprogs", NULL,
 	  /* A label of xfs has at most 12 characters. */
 	  { "mkfs.xfs", "-q", "-f", "-K", "-L", "fsbench-xfs", NULL } },
-	{ "ext4", "ext4", "e2fsprogs",
+	/* Smaller blocks than today's format has. */
+	{ "xfs_512", "xfs", "xfsprogs", "CONFIG_XFS_SUPPORT_V4",
+	  { "mkfs.xfs", "-q", "-f", "-K", "-L", "fsbench-xfs", "-mcrc=0",
+	    "-bsize=512", "-ssize=512", NULL } },
+	{ "ext4", "ext4", "e2fsprogs", NULL,
 	  { "mkfs.ext4", "-q", "-F", "-L", LABEL, "-E",
 	    EXT4_EXTENDED, NULL } },
-	{ "ext4_ea_inode", "ext4", "e2fsprogs",
+	{ "ext4_ea_inode", "ext4", "e2fsprogs", NULL,
 	  { "mkfs.ext4", "-q", "-F", "-L", LABEL, "-O", "ea_inode", "-E",
 	    EXT4_EXTENDED, NULL } },
 };
@@ -646,6 +651,8 @@ static int mount_device(const struct mkfs *m, const char *path)
 	device = stat(path, &st) ? 0 : st.st_rdev;
 	for (try = 0; try < BUSY_TRIES; try++) {
 		ret = mount_and_enter(m->fstype, params);
+		if (ret == SKIPPED && errno == EINVAL && m->needs)
+			return give_up(SKIPPED, "%s needs %s", m->name, m->needs);
 		if (ret != FAILED || errno != EBUSY)
 			return ret;
 		pause_ns(BUSY_NS);
@@ -902,7 +909,7 @@ static void add_mount_options(void)
 /**
  * scratch_mount() - a fresh file system as the working directory
  *
- * @fstype: tmpfs, overlayfs, btrfs, xfs, ext4 or ext4_ea_inode
+ * @fstype: tmpfs, overlayfs, btrfs, xfs, xfs_512, ext4 or ext4_ea_inode
  * Return: 0; 1 if it cannot be had here, -1 if it should be had and failed, both
  * with a scratch_reason().
  */
