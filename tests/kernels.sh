@@ -90,6 +90,20 @@ runs()
 	spread tmpfs 0 run-* && spread 'remap.btrfs' 0.01 run-* && spread . 0.01 run-*
 }
 
+# What ran before it does not change what a case costs.
+alone()
+{
+	local case
+	local cases=(xattr_set.xfs_16.create attr_copy.tmpfs_16.attr_copy_fd acl.xfs_small_cold.open)
+
+	vm -k "$built/bzImage-control" --icount -- "${cases[@]/#/-r}" || show || return
+	mv out alone
+	for case in "${cases[@]}"; do
+		grep -h "fsbench: $case ns_per_op=" alone run-1
+	done >both
+	[ "$(wc -l <both)" = 6 ] && spread . 0.2 both
+}
+
 distribution()
 {
 	local i kernel
@@ -169,6 +183,7 @@ moves()
 
 t "control and patched are built, and the tree is not touched" builds
 t "ten runs of one kernel count the same" runs
+t "a case counts by itself what it counts among all" alone
 t "three runs of the distribution's kernel count the same" distribution
 t "a patch of 36 instructions is found where it is, and nowhere else" finds
 t "the empty patch changes nothing" nothing

@@ -9,6 +9,10 @@
  *	no-space	there is none for 4096 bytes (this one fails)
  *	warm		nothing is dropped from memory
  *	warm-later	nothing after the set-up
+ *	some-open	a few inodes are in use all the time,
+ *	many-open	or one of eight
+ *	found		xfs finds inodes in memory, now and then,
+ *	no-stats	or does not tell
  *	no-mark		inodes cannot be marked (this one fails)
  *	inline		no attribute lies outside of its inode
  *	outside		each lies in a block of its own
@@ -22,6 +26,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -108,8 +113,22 @@ ssize_t write(int fd, const void *buf, size_t size)
 	return REAL(write)(fd, buf, size);
 }
 
+FILE *fopen(const char *path, const char *mode)
+{
+	static unsigned int nr;
+	static char text[40];
+
+	if (strncmp(path, "/sys/fs/xfs/", 12) || !(is("found") || is("no-stats")))
+		return REAL(fopen)(path, mode);
+	if (is("no-stats"))
+		return NULL;
+	sprintf(text, "ig 1 %u 2 3 4 5 6\n", ++nr / 200);
+	return fmemopen(text, strlen(text), "r");
+}
+
 int fcntl(int fd, int cmd, ...)
 {
+	static unsigned int marked;
 	va_list args;
 	void *arg;
 
@@ -120,6 +139,11 @@ int fcntl(int fd, int cmd, ...)
 		errno = EINVAL;
 		return -1;
 	}
+	/* Not those of the set-up, nor more than a process may have. */
+	if (cmd == SET_RW_HINT && ((is("some-open") && marked % 64 == 63) ||
+				   (is("many-open") && marked % 8 == 7)) && marked < 2000)
+		dup(fd);
+	marked += cmd == SET_RW_HINT;
 	return REAL(fcntl)(fd, cmd, arg);
 }
 

@@ -61,6 +61,27 @@ t "the user is refused without an ACL" wrong refused acl_perf_test acl.tmpfs_sma
 t "inodes that stay in memory" wrong warm acl_perf_test "$cold" acl.ext4_none_cold.access \
 	acl.btrfs_small_cold.open
 t "inodes that stay in memory after the set-up" wrong warm-later acl_perf_test "$cold"
+# A batch that met an inode in memory is not used, and told apart from those disturbed.
+few_warm()
+{
+	local case=acl.$2_cold.access
+
+	run "$1" acl_perf_test "$case" || show || return
+	awk -v case="$case" '
+		{ delete f; for (i = 3; i <= NF; i++) if (split($i, p, "=") == 2) f[p[1]] = p[2] }
+		$2 == "fsbench:" && $3 == case {
+			ok = f["warm"] > 0 && f["batches"] > 0 &&
+			     f["disturbed"] == f["preempted"] + f["migrated"] + f["stolen"]
+			# All of them would be so many.
+			for (all = 3 * 400; all > 1; all /= 2)
+				ok = ok && f["batches"] != all
+		}
+		END { exit !ok }' out || show
+}
+t "batches that meet an inode in memory are not used" few_warm some-open ext4_small
+t "nor those in which xfs finds one" few_warm found xfs_small
+t "too many inodes in memory" wrong many-open acl_perf_test "$cold" acl.btrfs_none_cold.access
+t "xfs that does not tell what it finds is skipped" skipped "statistics of xfs" no-stats 	acl_perf_test "$cold"
 t "inodes that cannot be marked are skipped" skipped F_SET_RW_HINT no-mark acl_perf_test "$cold"
 t "all in the inode" wrong inline xattr_value_test xattr_get.xfs_16_leaf.fgetxattr \
 	xattr_get.xfs_256.fgetxattr xattr_get.xfs_4k.fgetxattr xattr_get.ext4_256.fgetxattr \

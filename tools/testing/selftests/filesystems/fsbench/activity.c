@@ -52,14 +52,51 @@ static void close_here(int fd)
 		close(fd);
 }
 
+static bool is_here(unsigned int magic)
+{
+	struct statfs st;
+
+	return !statfs(".", &st) && (unsigned int)st.f_type == magic;
+}
+
 /**
  * activity_is_btrfs() - is there a transaction to be committed, and a profile?
  */
 bool activity_is_btrfs(void)
 {
-	struct statfs st;
+	return is_here(BTRFS_SUPER_MAGIC);
+}
 
-	return !statfs(".", &st) && (unsigned int)st.f_type == BTRFS_SUPER_MAGIC;
+/**
+ * activity_is_xfs() - are inodes kept that nobody uses any more?
+ */
+bool activity_is_xfs(void)
+{
+	return is_here(XFS_SUPER_MAGIC);
+}
+
+/**
+ * activity_inode_cache() - what xfs has done with inodes that nobody used any more
+ *
+ * Return: false if it does not tell.
+ */
+bool activity_inode_cache(struct inode_cache *cache)
+{
+	char link[64], target[256], path[320], *name;
+	dev_t dev = scratch_device();
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(dev), minor(dev));
+	len = readlink(link, target, sizeof(target) - 1);
+	target[len < 0 ? 0 : len] = '\0';
+	name = strrchr(target, '/');
+	if (!name)
+		return false;
+	snprintf(path, sizeof(path), "/sys/fs/xfs/%s/stats/stats", name + 1);
+	/* xs_ig: attempts, found, frecycle, missed, dup, reclaims */
+	cache->found = find_number(path, "ig %*u %llu");
+	cache->forgotten = find_number(path, "ig %*u %*u %*u %*u %*u %llu");
+	return cache->found != ACTIVITY_UNKNOWN && cache->forgotten != ACTIVITY_UNKNOWN;
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a file system does beside the calls that are timed: transactions that it
- * commits, sectors that it writes.
+ * commits, sectors that it writes, inodes that it keeps.
  */
 #ifndef FSBENCH_ACTIVITY_H
 #define FSBENCH_ACTIVITY_H
@@ -17,10 +17,18 @@ struct written {
 	bool all_devices;		/* to any, since its driver does not count */
 };
 
+/* What xfs has done since the mount with inodes that nobody used any more. */
+struct inode_cache {
+	__u64 found;			/* taken back, as they still were in memory */
+	__u64 forgotten;
+};
+
 void activity_written(struct written *w);
 __u64 activity_commits(void);
 bool activity_sync(void);
 bool activity_is_btrfs(void);
+bool activity_is_xfs(void);
+bool activity_inode_cache(struct inode_cache *cache);
 const char *activity_profile(bool metadata);
 
 #endif

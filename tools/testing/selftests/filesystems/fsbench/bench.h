@@ -21,6 +21,8 @@ struct bench {
 	/* Not timed. Each may use bench_prove(), none bench_expect(). */
 	void (*before_round)(struct bench *b);
 	void (*before_batch)(struct bench *b, unsigned long ops);
+	/* False if the batch was not what the case says: then it is not used. */
+	bool (*after_batch)(struct bench *b, unsigned long ops);
 	void (*after_round)(struct bench *b);
 	/* The result, after the warm-up and after the last round. Not timed. */
 	void (*prove)(struct bench *b);
@@ -40,7 +42,7 @@ struct bench {
 	/*
 	 * By a process on each CPU at once, or by threads of one. Each has its copy of
 	 * this, and knows itself by @task; threads share what @arg points to. All
-	 * hooks but before_batch, which there is none of, are called in each.
+	 * hooks but those of a batch, which there are none of, are called in each.
 	 */
 	bool several;
 	bool threads;

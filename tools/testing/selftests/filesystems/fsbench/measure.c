@@ -159,10 +159,27 @@ static __u64 run_batch(struct bench *b, unsigned long ops)
 	return end > start ? end - start : 1;
 }
 
+static bool batch_fits(struct bench *b, unsigned long ops)
+{
+	bool fits;
+
+	if (!b->after_batch || b->unexpected_results)
+		return true;
+	b->phase = "after ";
+	errno = 0;
+	fits = b->after_batch(b, ops);
+	b->phase = NULL;
+	return fits;
+}
+
 static __u64 prepare_and_run(struct bench *b, unsigned long ops)
 {
+	__u64 took;
+
 	prepare_batch(b, ops);
-	return run_batch(b, ops);
+	took = run_batch(b, ops);
+	batch_fits(b, ops);
+	return took;
 }
 
 /* A batch of the reference. Its wrong answer is the case's. */
@@ -364,19 +381,22 @@ static void run_round(struct bench *b, const struct plan *p, struct samples *s)
 	struct watch before, after;
 	size_t stretch = s->nr;
 	unsigned long i, n;
+	bool fits;
 
 	look(&before);
 	for (i = 0; i < p->batches && !b->unexpected_results; i++) {
 		n = batch_ops(p, i);
-		if (b->before_batch) {
-			prepare_batch(b, n);
+		prepare_batch(b, n);
+		if (b->before_batch || b->after_batch)
 			look(&before);
-		}
 		took = run_batch(b, n);
 		look(&after);
 		sample = took * 1000 / n;
-		s->batches++;
-		if (after.cpu != before.cpu || (suite.cpu >= 0 && after.cpu != suite.cpu)) {
+		fits = batch_fits(b, n);
+		s->batches += fits;
+		if (!fits) {
+			/* The case tells how many. */
+		} else if (after.cpu != before.cpu || (suite.cpu >= 0 && after.cpu != suite.cpu)) {
 			add_other(s, sample, &s->migrated);
 		} else if (after.preempted != before.preempted) {
 			add_other(s, sample, &s->preempted);
@@ -733,8 +753,8 @@ static bool prepare_tasks(struct bench *b, struct plan *p)
 {
 	__u64 value, batch_ns, most;
 
-	if (b->before_batch) {
-		snprintf(b->why, sizeof(b->why), "several tasks cannot prepare each batch");
+	if (b->before_batch || b->after_batch) {
+		snprintf(b->why, sizeof(b->why), "several tasks cannot look at each batch");
 		return false;
 	}
 	p->limit = suite.options.ops ? suite.options.ops : b->ops;

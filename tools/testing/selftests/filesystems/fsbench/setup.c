@@ -106,7 +106,26 @@ bool cold_was(const char *path)
 	return get_mark(path, &hint) && hint == HINT_NONE;
 }
 
+/**
+ * cold_found() - has xfs found an inode in memory since the last call, or cold_drop()?
+ *
+ * It keeps them for a while after they have lost their mark.
+ */
+bool cold_found(void)
+{
+	static struct inode_cache last;
+	struct inode_cache now = { .found = 0 };
+	bool more;
+
+	if (activity_is_xfs() && !activity_inode_cache(&now))
+		return true;
+	more = now.found != last.found;
+	last = now;
+	return more;
+}
+
 #define DROP_CACHES	"/proc/sys/vm/drop_caches"
+#define DROP_TRIES	20
 
 /**
  * cold_missing() - why inodes cannot be had here that are not in memory, or NULL
@@ -115,6 +134,7 @@ bool cold_was(const char *path)
  */
 const char *cold_missing(const char *path)
 {
+	struct inode_cache cache;
 	static char why[120];
 	int fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
 
@@ -123,6 +143,8 @@ const char *cold_missing(const char *path)
 		return why;
 	}
 	close(fd);
+	if (activity_is_xfs() && !activity_inode_cache(&cache))
+		return "needs the statistics of xfs in /sys/fs/xfs";
 	errno = 0;
 	if (cold_mark(path))
 		return NULL;
@@ -137,12 +159,14 @@ const char *cold_missing(const char *path)
  * Those of the whole machine: there is no call for one file system.
  *
  * @probe: a file that nobody uses, to see whether that was done
- * Return: false with errno if it was not.
+ * @files: how many inodes that are in memory now must not be there then
+ * Return: false with errno if the probe still is; some of the others may be.
  */
-bool cold_drop(const char *probe)
+bool cold_drop(const char *probe, unsigned long files)
 {
-	const struct timespec pause = { .tv_nsec = 10000000 };
-	bool ok = false;
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct inode_cache before = { .found = 0 }, after;
+	bool ok = false, all = false;
 	int fd, try;
 
 	/* An inode with changes stays. */
@@ -151,17 +175,22 @@ bool cold_drop(const char *probe)
 	fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
+	activity_inode_cache(&before);
 	/*
 	 * What was used of late is spared once, buffers of xfs twice: else some runs
-	 * find them in memory. Again if somebody else was about to drop the same.
+	 * find them in memory. Again if somebody else was about to drop the same, or
+	 * if xfs, which synced only its log, had yet to write inodes back.
 	 */
-	for (try = 0; try < 5 && !ok; try++) {
-		if (try)
-			nanosleep(&pause, NULL);
+	for (try = 0; try < DROP_TRIES && !(ok && all); try++) {
 		ok = cold_mark(probe) && write(fd, "2", 1) == 1 && write(fd, "2", 1) == 1 &&
 		     write(fd, "2", 1) == 1 && cold_was(probe);
+		all = !activity_is_xfs() || (activity_inode_cache(&after) &&
+					     after.forgotten - before.forgotten >= files);
+		/* Also for RCU: then their memory is free, and not only until it comes. */
+		nanosleep(&pause, NULL);
 	}
 	close(fd);
+	cold_found();
 	return ok;
 }
 
