@@ -310,8 +310,15 @@ static bool calibrate(struct bench *b, struct plan *p)
 	} else {
 		p->batches = p->ops / batch ? p->ops / batch : 1;
 	}
-	if (suite.options.icount)
+	if (suite.options.icount) {
+		/*
+		 * Rounds are alike: each batch comes once in each of them. The quartile
+		 * has to lie among those, not where they and the next ones meet.
+		 */
+		if (p->batches % 4 == 0)
+			p->batches--;
 		p->ops = batch * p->batches;
+	}
 	if (b->max_batch && p->batches < (p->ops + b->max_batch - 1) / b->max_batch)
 		p->batches = (p->ops + b->max_batch - 1) / b->max_batch;
 	else if (!b->max_batch && p->batches > ROUND_BATCHES)
