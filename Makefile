@@ -60,7 +60,7 @@ check:
 
 check-kernels: build
 	@scripts/deps.sh vm build-kernel
-	@FSBENCH_TOP=$(CURDIR) FSBENCH_BUILD=$(CURDIR)/build KTREE=$(CURDIR)/build/linux tests/kernels.sh
+	@FSBENCH_TOP=$(CURDIR) FSBENCH_BUILD=$(CURDIR)/build KTREE=$(CURDIR)/build/linux prove -v tests/kernels.sh
 
 benchmark: build
 	@FSBENCH_TOP=$(CURDIR) FSBENCH_BUILD=$(CURDIR)/build KTREE=$(CURDIR)/build/linux tests/benchmark.sh

@@ -51,6 +51,7 @@ build-kernel	make				make
 build-kernel	patch				patch
 build-kernel	rsync				rsync
 build-kernel	bc				bc
+build-kernel	prove				perl
 build-kernel	bison				bison
 build-kernel	flex				flex
 build-kernel	/usr/include/libelf.h		libelf-dev
