@@ -17,10 +17,10 @@ struct written {
 	bool all_devices;		/* to any, since its driver does not count */
 };
 
-/* What xfs has done since the mount with inodes that nobody used any more. */
+/* The inodes that xfs has in memory, whether somebody uses them or not. */
 struct inode_cache {
-	__u64 found;			/* taken back, as they still were in memory */
-	__u64 forgotten;
+	__u64 inodes;
+	__u64 found;			/* so often one that was looked for, since the mount */
 };
 
 void activity_written(struct written *w);

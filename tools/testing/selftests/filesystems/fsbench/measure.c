@@ -30,8 +30,8 @@
  * Where the clock counts instructions: always this many operations, or a whole cycle
  * of a workload whose operations differ, lest a quantile lies between two kinds. The
  * kernel makes random numbers for its own use, as for each transaction of xfs, 24 at
- * a time (batch_u32 of drivers/char/random.c); each batch takes as many such stocks
- * as an operation takes numbers, wherever it begins.
+ * a time (batch_u32 of drivers/char/random.c); such a batch takes as many stocks as
+ * an operation takes numbers, wherever it begins.
  */
 #define ICOUNT_BATCH	24ul
 /* The time stolen by a hypervisor is looked at this often. */
@@ -69,6 +69,7 @@ struct samples {
 	size_t cap, nr, nr_other;
 	__u64 ns, ops;			/* of the undisturbed ones; tasks: in thousandths */
 	__u64 all_ops;
+	__u64 unfit_ops;		/* of them, in batches that were something else */
 	__u64 batches, preempted, migrated, stolen;
 	__u64 control[ROUNDS_MAX * CONTROL_BATCHES];
 	size_t nr_control;
@@ -310,6 +311,10 @@ static bool calibrate(struct bench *b, struct plan *p)
 	} else {
 		p->batches = p->ops / batch ? p->ops / batch : 1;
 	}
+	if (b->max_batch && p->batches < (p->ops + b->max_batch - 1) / b->max_batch)
+		p->batches = (p->ops + b->max_batch - 1) / b->max_batch;
+	else if (!b->max_batch && p->batches > ROUND_BATCHES)
+		p->batches = ROUND_BATCHES;
 	if (suite.options.icount) {
 		/*
 		 * Rounds are alike: each batch comes once in each of them. The quartile
@@ -319,10 +324,6 @@ static bool calibrate(struct bench *b, struct plan *p)
 			p->batches--;
 		p->ops = batch * p->batches;
 	}
-	if (b->max_batch && p->batches < (p->ops + b->max_batch - 1) / b->max_batch)
-		p->batches = (p->ops + b->max_batch - 1) / b->max_batch;
-	else if (!b->max_batch && p->batches > ROUND_BATCHES)
-		p->batches = ROUND_BATCHES;
 	p->batch = batch_ops(p, 0);
 	/* The harness would kill the case in the middle of its first round. */
 	if (each * p->ops > CASE_NS / 4) {
@@ -402,7 +403,7 @@ static void run_round(struct bench *b, const struct plan *p, struct samples *s)
 		fits = batch_fits(b, n);
 		s->batches += fits;
 		if (!fits) {
-			/* The case tells how many. */
+			s->unfit_ops += n;
 		} else if (after.cpu != before.cpu || (suite.cpu >= 0 && after.cpu != suite.cpu)) {
 			add_other(s, sample, &s->migrated);
 		} else if (after.preempted != before.preempted) {
@@ -605,7 +606,8 @@ static void run_checked_round(struct bench *b, const struct plan *p, struct samp
 	if (b->activity)
 		add_commits(s, commits, activity_commits());
 	call_hook(b, b->after_round);
-	s->all_ops += p->ops;
+	s->all_ops += p->ops - s->unfit_ops;
+	s->unfit_ops = 0;
 }
 
 /**
@@ -665,6 +667,10 @@ bool measure(struct bench *b, const struct plan *p, __u64 deadline, bool repeat,
 	}
 	if (b->memory && !s.nr && !b->unexpected_results) {
 		snprintf(b->why, sizeof(b->why), "%s", memory_why());
+		r->rounds = 0;
+	}
+	if (!s.nr && !s.nr_other && !b->memory && !b->unexpected_results) {
+		snprintf(b->why, sizeof(b->why), "no batch was what the case says");
 		r->rounds = 0;
 	}
 	if (r->rounds && !b->unexpected_results) {

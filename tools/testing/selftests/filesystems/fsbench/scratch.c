@@ -579,7 +579,9 @@ static int make_filesystem(const struct mkfs *m, int target, const char *device)
 	argv[n] = NULL;
 	ret = run(path, argv, target, said, sizeof(said));
 	if (ret)
-		return give_up(FAILED, "%s failed (%d): %s", m->argv[0], ret, said);
+		/* An old format may be gone, or not for this device. */
+		return give_up(m->needs ? SKIPPED : FAILED, "%s failed (%d): %s", m->argv[0],
+			       ret, said);
 	return 0;
 }
 
@@ -651,8 +653,9 @@ static int mount_device(const struct mkfs *m, const char *path)
 	device = stat(path, &st) ? 0 : st.st_rdev;
 	for (try = 0; try < BUSY_TRIES; try++) {
 		ret = mount_and_enter(m->fstype, params);
-		if (ret == SKIPPED && errno == EINVAL && m->needs)
-			return give_up(SKIPPED, "%s needs %s", m->name, m->needs);
+		if (ret == SKIPPED && m->needs)
+			snprintf(reason + strlen(reason), sizeof(reason) - strlen(reason),
+				 " (needs %s)", m->needs);
 		if (ret != FAILED || errno != EBUSY)
 			return ret;
 		pause_ns(BUSY_NS);

@@ -107,25 +107,30 @@ bool cold_was(const char *path)
 }
 
 /**
- * cold_found() - has xfs found an inode in memory since the last call, or cold_drop()?
+ * cold_found() - how many inodes has xfs found in memory since the last call?
  *
- * It keeps them for a while after they have lost their mark.
+ * It keeps them for a while after they have lost their mark. What cold_drop() and
+ * cold_was() have looked at is counted as well.
  */
-bool cold_found(void)
+unsigned long cold_found(void)
 {
-	static struct inode_cache last;
-	struct inode_cache now = { .found = 0 };
-	bool more;
+	static __u64 last;
+	struct inode_cache now;
+	unsigned long more;
 
-	if (activity_is_xfs() && !activity_inode_cache(&now))
-		return true;
-	more = now.found != last.found;
-	last = now;
+	if (!activity_is_xfs())
+		return 0;
+	if (!activity_inode_cache(&now))
+		return 1;
+	more = now.found - last;
+	last = now.found;
 	return more;
 }
 
 #define DROP_CACHES	"/proc/sys/vm/drop_caches"
 #define DROP_TRIES	20
+/* Inodes of xfs that are always in use: the root, those of its own. */
+#define DROP_LEAVES	32
 
 /**
  * cold_missing() - why inodes cannot be had here that are not in memory, or NULL
@@ -159,13 +164,12 @@ const char *cold_missing(const char *path)
  * Those of the whole machine: there is no call for one file system.
  *
  * @probe: a file that nobody uses, to see whether that was done
- * @files: how many inodes that are in memory now must not be there then
- * Return: false with errno if the probe still is; some of the others may be.
+ * Return: false with errno if the probe stays; some of the others may.
  */
-bool cold_drop(const char *probe, unsigned long files)
+bool cold_drop(const char *probe)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
-	struct inode_cache before = { .found = 0 }, after;
+	struct inode_cache left;
 	bool ok = false, all = false;
 	int fd, try;
 
@@ -175,7 +179,6 @@ bool cold_drop(const char *probe, unsigned long files)
 	fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	activity_inode_cache(&before);
 	/*
 	 * What was used of late is spared once, buffers of xfs twice: else some runs
 	 * find them in memory. Again if somebody else was about to drop the same, or
@@ -184,13 +187,12 @@ bool cold_drop(const char *probe, unsigned long files)
 	for (try = 0; try < DROP_TRIES && !(ok && all); try++) {
 		ok = cold_mark(probe) && write(fd, "2", 1) == 1 && write(fd, "2", 1) == 1 &&
 		     write(fd, "2", 1) == 1 && cold_was(probe);
-		all = !activity_is_xfs() || (activity_inode_cache(&after) &&
-					     after.forgotten - before.forgotten >= files);
-		/* Also for RCU: then their memory is free, and not only until it comes. */
+		all = !activity_is_xfs() ||
+		      (activity_inode_cache(&left) && left.inodes <= DROP_LEAVES);
+		/* Also for RCU: else their memory becomes free while others are read. */
 		nanosleep(&pause, NULL);
 	}
 	close(fd);
-	cold_found();
 	return ok;
 }
 

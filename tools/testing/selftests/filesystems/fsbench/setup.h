@@ -17,9 +17,9 @@ bool user_root(void);
 
 bool cold_mark(const char *path);
 const char *cold_missing(const char *path);
-bool cold_drop(const char *probe, unsigned long files);
+bool cold_drop(const char *probe);
 bool cold_was(const char *path);
-bool cold_found(void);
+unsigned long cold_found(void);
 
 long xattr_blocks(int fd);
 long inodes_used(int fd);
